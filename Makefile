@@ -1,0 +1,34 @@
+# Two commands do everything: `make demo` and `make test`. Both create the environment first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint types env lock
+
+demo: env
+	@$(BIN)/regress demo
+
+test: env lint types
+	$(BIN)/pytest -n 2 --dist loadgroup
+
+lint: env
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: env
+	$(BIN)/pyright
+
+env: $(VENV)/.installed
+
+# --no-deps: the lock is complete, and every file in it is checked against its hash.
+$(VENV)/.installed: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("regress needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else 0'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+# Needs uv. Resolves for every platform and Python from 3.11 on.
+lock:
+	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --custom-compile-command "make lock" --quiet -o requirements.lock

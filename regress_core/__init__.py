@@ -1,0 +1,1 @@
+"""Regression evaluation of LLM agents: recorded runs in, comparison, classification, history."""

@@ -1,0 +1,1 @@
+"""Run records: model, canonical JSON, tool calls, loading, importing."""
