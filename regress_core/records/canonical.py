@@ -9,10 +9,11 @@ digits, and a key named `__proto__`, which the reference's object drops, is a ke
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from functools import lru_cache
-from json.encoder import encode_basestring  # pyright: ignore[reportUnknownVariableType] - typeshed leaves it out
-from typing import cast
+from json.encoder import encode_basestring
+from typing import Any, cast
 
 from regress_core.records.json_io import JsonValue, escape_lone_surrogates
 
@@ -44,9 +45,9 @@ def hash_text(text: str) -> str:
 
 
 def _text(value: JsonValue) -> str:  # noqa: PLR0911 - one return a JSON type
-    kind = type(value)
+    kind = cast("type[Any]", type(value))
     if kind is str:
-        return _quoted(value)
+        return encode_basestring(value)
     if kind is dict:
         members = [f"{quoted}:{_text(value[key])}" for key, quoted in _ordered(tuple(value))]
         return "{" + ",".join(members) + "}"
@@ -63,17 +64,13 @@ def _text(value: JsonValue) -> str:  # noqa: PLR0911 - one return a JSON type
     raise TypeError(f"no JSON value: {kind.__name__}")
 
 
-def _quoted(text: str) -> str:
-    return cast("str", encode_basestring(text))
-
-
 @lru_cache(maxsize=4096)
 def _ordered(keys: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """Order an object's keys, each with its quoted form. The same few key sets come again and again."""
     for key in keys:
         if type(key) is not str:
             raise TypeError(f"no JSON key: {type(key).__name__}")
-    return tuple((key, _quoted(key)) for key in sorted(keys, key=_key_order))
+    return tuple((key, encode_basestring(key)) for key in sorted(keys, key=_key_order))
 
 
 def _key_order(key: str) -> tuple[int, int, bytes]:
@@ -88,7 +85,7 @@ def number_text(number: float) -> str:
     Raises:
         ValueError: If the number is NaN or infinite.
     """
-    if number != number or number in (float("inf"), float("-inf")):
+    if not math.isfinite(number):
         raise ValueError("NaN and infinities are no JSON values")
     if number == 0:
         return "0"

@@ -30,25 +30,25 @@ class JsonError(ValueError):
         super().__init__(f"{path}: {reason}")
 
 
-class _Refused(ValueError):
+class _RefusedError(ValueError):
     """A constant, number or object that JSON text may hold but a record may not."""
 
 
 def _constant(name: str) -> float:
-    raise _Refused(name)
+    raise _RefusedError(name)
 
 
 def _finite(text: str) -> float:
     number = float(text)
     if math.isinf(number):
-        raise _Refused(text)
+        raise _RefusedError(text)
     return number
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> JsonObject:
     value = dict(pairs)
     if len(value) != len(pairs):
-        raise _Refused
+        raise _RefusedError
     return value
 
 
@@ -68,7 +68,7 @@ def loads(data: bytes | str) -> JsonValue:
         raise JsonError("$", f"not UTF-8 at byte {error.start}") from error
     try:
         return json.loads(text, parse_constant=_constant, parse_float=_finite, object_pairs_hook=_unique_keys)
-    except _Refused as error:
+    except _RefusedError as error:
         raise _located(text) from error
     except json.JSONDecodeError as error:
         reason = f"not JSON at line {error.lineno}, column {error.colno}: {error.msg}"
@@ -80,9 +80,9 @@ def loads(data: bytes | str) -> JsonValue:
 
 
 def dumps(value: JsonValue, *, indent: int | None = None) -> bytes:
-    """Write a JSON value as UTF-8, in the order its keys stand.
+    r"""Write a JSON value as UTF-8, in the order its keys stand.
 
-    Lone surrogates, which UTF-8 has no bytes for, are written as `\\ud800` escapes, so that the value
+    Lone surrogates, which UTF-8 has no bytes for, are written as `\ud800` escapes, so that the value
     reads back equal.
 
     Raises:
@@ -95,7 +95,7 @@ def dumps(value: JsonValue, *, indent: int | None = None) -> bytes:
 
 
 def escape_lone_surrogates(json_text: str) -> str:
-    """Turn each lone surrogate in JSON text into its `\\udXXX` escape, as ECMAScript's `JSON.stringify` does."""
+    r"""Write each lone surrogate in JSON text as its `\udXXX` escape, as `JSON.stringify` does."""
     if json_text.isascii():
         return json_text
     return json_text.encode("utf-8", "backslashreplace").decode("utf-8")

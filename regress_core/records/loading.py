@@ -116,7 +116,7 @@ def parse_record(data: bytes, file: RecordFile) -> LoadedRecord:
 
 
 def display_name(file: RecordFile, record: RunRecord) -> str:
-    """Give the case's name: the one an importer noted, as long as the file still bears its id, else the file's."""
+    """Give the case's name: what an importer noted, while the file still bears its id; else the file's."""
     noted = record.regress_metadata.get("name")
     if isinstance(noted, str) and case_id_of(noted) == file.case_id:
         return noted

@@ -10,11 +10,14 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NotRequired, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
+from pydantic_core import CoreSchema, core_schema
 from typing_extensions import TypedDict  # pydantic asks for this one before Python 3.12
 
-from regress_core.records.json_io import JsonError, JsonObject, JsonValue, child_path
+from regress_core.records.json_io import JsonObject, JsonValue
+from regress_core.records.wire import first_fault
 
-_open_to_more = with_config(ConfigDict(extra="allow", strict=True))  # unknown fields stay; types are not bent
+# Unknown fields stay; types are not bent.
+_open_to_more = with_config(ConfigDict(extra="allow", strict=True))
 
 RunStatus = Literal["completed", "failed"]
 Turn = Annotated[int, Field(ge=0)]
@@ -43,7 +46,7 @@ class ToolCallItem(TypedDict):
 
 @_open_to_more
 class ToolCallOutputItem(TypedDict):
-    """What a call gave back: bare data, or a tool result envelope. `isError` is ours: a flagged tool error."""
+    """What a call gave back: bare data or a tool result envelope. `isError`, ours, flags a tool error."""
 
     type: Literal["tool_call_output_item"]
     callId: str
@@ -79,7 +82,7 @@ class PolicyDecision(TypedDict):
     policyVersion: NotRequired[str | None]
     resource: PolicyResource
     expiresAt: NotRequired[str | None]
-    metadata: NotRequired[dict[str, Any] | None]
+    metadata: NotRequired[Any]
 
 
 @_open_to_more
@@ -91,7 +94,7 @@ class GuardrailDecision(TypedDict):
     guardrailName: str
     decision: Literal["pass", "triggered"]
     reason: NotRequired[str | None]
-    metadata: NotRequired[dict[str, Any] | None]
+    metadata: NotRequired[Any]
 
 
 @_open_to_more
@@ -129,7 +132,7 @@ class RequestFingerprint(TypedDict):
 
 @_open_to_more
 class SuspendedProposal(TypedDict):
-    """A call or handoff that waits for a person's approval. Tool and handoff proposals differ in the last fields."""
+    """A call or handoff that waits for a person's approval; each kind has more fields of its own."""
 
     timestamp: str
     runId: str
@@ -142,7 +145,7 @@ class SuspendedProposal(TypedDict):
     publicReason: NotRequired[str | None]
     policyVersion: NotRequired[str | None]
     expiresAt: NotRequired[str | None]
-    metadata: NotRequired[dict[str, Any] | None]
+    metadata: NotRequired[Any]
 
 
 @_open_to_more
@@ -182,7 +185,7 @@ class RunRecord:
     Make one with `RunRecord.parse`, which validates; the constructor trusts its caller.
 
     Attributes:
-        data: The JSON value, with every field that came, known or not, in the order it came. Not to be changed.
+        data: The JSON value with every field that came, in the order it came. Not to be changed.
     """
 
     data: RunRecordJson
@@ -197,8 +200,16 @@ class RunRecord:
         try:
             _SCHEMA.validate_python(value)
         except ValidationError as error:
-            raise _first_fault(error, value) from error
+            raise first_fault(error, value) from error
         return cls(cast("RunRecordJson", value))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> CoreSchema:
+        """Let pydantic models hold records: validated from JSON values, written as they came."""
+        return core_schema.no_info_plain_validator_function(
+            lambda value: value if isinstance(value, cls) else cls.parse(value),
+            serialization=core_schema.plain_serializer_function_ser_schema(lambda record: record.data),
+        )
 
     @property
     def run_id(self) -> str:
@@ -214,6 +225,16 @@ class RunRecord:
     def response(self) -> str:
         """The final output."""
         return self.data["response"]
+
+    @property
+    def error_name(self) -> str | None:
+        """The name of the error that ended a failed run."""
+        return self.data.get("errorName")
+
+    @property
+    def error_message(self) -> str | None:
+        """The message of the error that ended a failed run."""
+        return self.data.get("errorMessage")
 
     @property
     def items(self) -> list[Item]:
@@ -232,7 +253,7 @@ class RunRecord:
 
     @property
     def regress_metadata(self) -> JsonObject:
-        """What an importer noted under `metadata.regress`: name, label, source, row, unrecorded. Never compared."""
+        """What an importer noted (name, label, source, row, unrecorded). Never compared."""
         value = self.metadata.get("regress")
         return cast("JsonObject", value) if isinstance(value, dict) else {}
 
@@ -243,20 +264,3 @@ class RunRecord:
         if not isinstance(names, list):
             return frozenset()
         return frozenset(name for name in cast("list[Any]", names) if isinstance(name, str))
-
-
-def _first_fault(error: ValidationError, value: JsonValue) -> JsonError:
-    fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    path = "$"
-    here: Any = value
-    for step in fault["loc"]:
-        if isinstance(here, dict):
-            members = cast("JsonObject", here)
-            if step == members.get("type") and step not in members:
-                continue  # pydantic names the chosen kind of item as a step of the path
-            here = members.get(str(step))
-        elif isinstance(here, list) and isinstance(step, int):
-            here = cast("list[Any]", here)[step]
-        path = child_path(path, step)
-    reason = "the field is missing" if fault["type"] == "missing" else fault["msg"]
-    return JsonError(path, reason[:1].lower() + reason[1:])

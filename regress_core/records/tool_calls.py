@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from regress_core.records.canonical import canonical_json, hash_text
-from regress_core.records.json_io import JsonObject
+from regress_core.records.json_io import JsonObject, JsonValue
 from regress_core.records.model import Item, RunRecord
 
 
@@ -79,7 +79,7 @@ def extract_tool_calls(source: RunRecord | Sequence[Item]) -> list[ExtractedTool
     return calls
 
 
-def _call(call_id: str, name: str, arguments: Any, turn: int | None) -> ExtractedToolCall:
+def _call(call_id: str, name: str, arguments: JsonValue, turn: int | None) -> ExtractedToolCall:
     text = canonical_json(arguments)
     return ExtractedToolCall(
         call_id=call_id,

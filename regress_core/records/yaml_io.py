@@ -1,7 +1,7 @@
 """The one YAML loader: safe, YAML 1.2 core types, duplicate keys refused, aliases bounded.
 
-PyYAML resolves plain scalars by YAML 1.1 (`yes`, `012`, `1:30` and dates become other types). The core schema of
-YAML 1.2 (section 10.3.2) is what the reference's loader uses, and a descriptor's hash depends on it.
+PyYAML resolves plain scalars by YAML 1.1 (`yes`, `012`, `1:30` and dates become other types). The core schema
+of YAML 1.2 (section 10.3.2) is what the reference's loader uses, and a descriptor's hash depends on it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class _Loader(yaml.SafeLoader):
 
 _Loader.yaml_implicit_resolvers = {}
 for _name, _pattern in _CORE_SCALARS.items():
-    _Loader.add_implicit_resolver(_TAG + _name, _pattern, None)
+    # The stub of PyYAML gives this method no types.
+    _Loader.add_implicit_resolver(_TAG + _name, _pattern, None)  # pyright: ignore[reportUnknownMemberType]
 
 
 def load_yaml(path: Path) -> JsonValue:

@@ -1,0 +1,1 @@
+"""The deterministic comparison of two run records."""

@@ -1,0 +1,201 @@
+"""`compare_run_records`: the deterministic comparison, section by section."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from regress_core.compare import decisions, tool_calls
+from regress_core.compare.model import (
+    Comparison,
+    ComparisonMetrics,
+    ComparisonSummary,
+    Difference,
+    SectionState,
+    Signals,
+    mismatch,
+    missing_left,
+    missing_right,
+)
+from regress_core.compare.options import CompareOptions
+from regress_core.compare.sections import SECTION_NAMES, SectionName
+from regress_core.records.canonical import canonical_json
+from regress_core.records.json_io import JsonObject
+from regress_core.records.model import RunRecord
+from regress_core.records.tool_calls import ExtractedToolCall, extract_tool_calls
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """Both records with their calls, and whether the reference's rule is asked for."""
+
+    left: RunRecord
+    right: RunRecord
+    left_calls: list[ExtractedToolCall]
+    right_calls: list[ExtractedToolCall]
+    as_reference: bool
+
+
+def compare_run_records(
+    left: RunRecord, right: RunRecord, options: CompareOptions | None = None
+) -> Comparison:
+    """Compare a baseline (left) with a candidate (right).
+
+    Sections that either record lists as `unrecorded` are not compared.
+    """
+    options = options or CompareOptions()
+    plan = options.plan(left.unrecorded | right.unrecorded)
+    sides = _Sides(
+        left,
+        right,
+        extract_tool_calls(left),
+        extract_tool_calls(right),
+        as_reference=not options.ignore_volatile,
+    )
+    found = {name: _SECTIONS[name](sides) for name in plan.compared}
+    deciding = [d for name, differences in found.items() if name in plan.deciding for d in differences]
+    summary = ComparisonSummary(
+        same_final_response=not found.get("response"),
+        same_tool_call_shape=not any(map(tool_calls.is_about_shape, found.get("toolCalls", ()))),
+        same_policy_decisions=not found.get("policy"),
+        same_guardrail_decisions=not found.get("guardrails"),
+    )
+    return Comparison(
+        equal=not deciding,
+        summary=summary,
+        metrics=_metrics(sides),
+        differences=tuple(deciding),
+        provenance=tuple(d for name, diffs in found.items() if name not in plan.deciding for d in diffs),
+        sections={name: _state(found.get(name)) for name in SECTION_NAMES},
+        signals=Signals(
+            # As in the reference, whose sections have no status; only an exclusion by name silences it.
+            status_changed="status" not in options.exclude_sections and left.status != right.status,
+            tools_changed=not summary.same_tool_call_shape,
+            policy_changed=not summary.same_policy_decisions,
+            final_output_changed=not summary.same_final_response,
+        ),
+    )
+
+
+def _state(differences: list[Difference] | None) -> SectionState:
+    if differences is None:
+        return "not compared"
+    return "different" if differences else "same"
+
+
+def _metrics(sides: _Sides) -> ComparisonMetrics:
+    matched, missing, extra = tool_calls.count_matches(sides.left_calls, sides.right_calls)
+    return ComparisonMetrics(
+        response_length_a=len(sides.left.response),
+        response_length_b=len(sides.right.response),
+        tool_calls_a=len(sides.left_calls),
+        tool_calls_b=len(sides.right_calls),
+        matched_tool_calls=matched,
+        missing_tool_calls=missing,
+        extra_tool_calls=extra,
+    )
+
+
+def _status(sides: _Sides) -> list[Difference]:
+    return _values("status", sides.left.status, sides.right.status)
+
+
+def _response(sides: _Sides) -> list[Difference]:
+    return _values("response", sides.left.response, sides.right.response)
+
+
+def _tool_calls(sides: _Sides) -> list[Difference]:
+    if sides.as_reference:
+        return tool_calls.compare_in_order(sides.left_calls, sides.right_calls)
+    return tool_calls.compare_in_groups(
+        tool_calls.grouped_calls(sides.left, sides.left_calls),
+        tool_calls.grouped_calls(sides.right, sides.right_calls),
+    )
+
+
+def _policy(sides: _Sides) -> list[Difference]:
+    left, right = sides.left.policy_decisions, sides.right.policy_decisions
+    if sides.as_reference:
+        return decisions.compare_in_order("policyDecisions", left, right)
+    return decisions.compare_unordered(
+        "policyDecisions", decisions.lasting(left), decisions.lasting(right), decisions.decided_resource
+    )
+
+
+def _suspended_proposals(sides: _Sides) -> list[Difference]:
+    left, right = _entries(sides, "suspendedProposals")
+    return decisions.compare_unordered("suspendedProposals", left, right, decisions.proposed_action)
+
+
+def _guardrails(sides: _Sides) -> list[Difference]:
+    return decisions.compare_in_order("guardrailDecisions", *_entries(sides, "guardrailDecisions"))
+
+
+def _errors(sides: _Sides) -> list[Difference]:
+    return [
+        difference
+        for field in ("errorName", "errorMessage")
+        for difference in _values(field, sides.left.data.get(field), sides.right.data.get(field))
+    ]
+
+
+def _prompts(sides: _Sides) -> list[Difference]:
+    return decisions.compare_in_order("promptSnapshots", *_entries(sides, "promptSnapshots"))
+
+
+def _fingerprints(sides: _Sides) -> list[Difference]:
+    return decisions.compare_in_order("requestFingerprints", *_entries(sides, "requestFingerprints"))
+
+
+def _descriptor(sides: _Sides) -> list[Difference]:
+    return _values(
+        "metadata.harness", sides.left.metadata.get("harness"), sides.right.metadata.get("harness")
+    )
+
+
+def _metadata(sides: _Sides) -> list[Difference]:
+    """Application metadata; `regress` is ours and never compared, `harness` is a section of its own."""
+    ours = {"regress"} if sides.as_reference else {"regress", "harness"}
+    left, right = (
+        None
+        if record.data.get("metadata") is None
+        else {key: value for key, value in record.metadata.items() if key not in ours}
+        for record in (sides.left, sides.right)
+    )
+    if canonical_json(left or {}) == canonical_json(right or {}):
+        return []
+    return [mismatch("metadata", left, right)]
+
+
+_SECTIONS: Mapping[SectionName, Callable[[_Sides], list[Difference]]] = {
+    "status": _status,
+    "response": _response,
+    "toolCalls": _tool_calls,
+    "policy": _policy,
+    "suspendedProposals": _suspended_proposals,
+    "guardrails": _guardrails,
+    "errors": _errors,
+    "prompts": _prompts,
+    "fingerprints": _fingerprints,
+    "descriptor": _descriptor,
+    "metadata": _metadata,
+}
+
+
+def _values(path: str, left: object, right: object) -> list[Difference]:
+    """Compare two values, where None is a value that is not there."""
+    if canonical_json(left) == canonical_json(right):
+        return []
+    if left is None:
+        return [missing_left(path, right)]
+    return [missing_right(path, left)] if right is None else [mismatch(path, left, right)]
+
+
+def _entries(sides: _Sides, field: str) -> tuple[list[JsonObject], list[JsonObject]]:
+    """Give both records' list of that name, volatile fields off unless the reference's rule is asked for."""
+    left, right = (
+        cast("list[JsonObject]", cast("Mapping[str, Any]", record.data).get(field) or [])
+        for record in (sides.left, sides.right)
+    )
+    return (left, right) if sides.as_reference else (decisions.lasting(left), decisions.lasting(right))

@@ -1,0 +1,126 @@
+"""What a comparison finds, in the reference's JSON shape plus extra keys."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Literal
+
+from pydantic import Field
+
+from regress_core.compare.sections import SectionName
+from regress_core.records.json_io import JsonValue
+from regress_core.records.wire import WireModel
+
+DifferenceKind = Literal["mismatch", "missing_left", "missing_right"]
+SectionState = Literal["same", "different", "not compared"]
+
+
+class Difference(WireModel):
+    """One fact on which two records differ.
+
+    Attributes:
+        path: Where, such as `response` or `toolCalls[1].arguments`; indexes count in the left record, or in
+            the right one where the left has nothing.
+        kind: Whether the values differ or one side has none.
+        left: The baseline's value; unset when it has none.
+        right: The candidate's value; unset when it has none.
+    """
+
+    path: str
+    kind: DifferenceKind
+    left: JsonValue = None
+    right: JsonValue = None
+
+
+def mismatch(path: str, left: JsonValue, right: JsonValue) -> Difference:
+    """Both sides have a value, and they differ."""
+    return Difference(path=path, kind="mismatch", left=left, right=right)
+
+
+def missing_left(path: str, right: JsonValue) -> Difference:
+    """Only the candidate has a value."""
+    return Difference(path=path, kind="missing_left", right=right)
+
+
+def missing_right(path: str, left: JsonValue) -> Difference:
+    """Only the baseline has a value."""
+    return Difference(path=path, kind="missing_right", left=left)
+
+
+class ComparisonSummary(WireModel):
+    """The reference's four answers; a section that is not compared counts as the same."""
+
+    same_final_response: bool
+    same_tool_call_shape: bool
+    same_policy_decisions: bool
+    same_guardrail_decisions: bool
+
+
+class ComparisonMetrics(WireModel):
+    """Counts; calls match by name and canonical arguments, whatever their order.
+
+    Lengths are in Unicode code points, where the reference counts UTF-16 units.
+    """
+
+    response_length_a: int
+    response_length_b: int
+    tool_calls_a: int
+    tool_calls_b: int
+    matched_tool_calls: int
+    missing_tool_calls: int
+    extra_tool_calls: int
+
+
+SignalName = Literal["statusChanged", "toolsChanged", "policyChanged", "finalOutputChanged"]
+
+
+class Signals(WireModel):
+    """The RFC's four signals of a case."""
+
+    status_changed: bool
+    tools_changed: bool
+    policy_changed: bool
+    final_output_changed: bool
+
+    @classmethod
+    def of(cls, names: Collection[str]) -> Signals:
+        """Set the signals of these names and no others."""
+        return cls(
+            status_changed="statusChanged" in names,
+            tools_changed="toolsChanged" in names,
+            policy_changed="policyChanged" in names,
+            final_output_changed="finalOutputChanged" in names,
+        )
+
+    def raised(self) -> tuple[SignalName, ...]:
+        """Name the signals that are set."""
+        flags: dict[SignalName, bool] = {
+            "statusChanged": self.status_changed,
+            "toolsChanged": self.tools_changed,
+            "policyChanged": self.policy_changed,
+            "finalOutputChanged": self.final_output_changed,
+        }
+        return tuple(name for name, is_set in flags.items() if is_set)
+
+
+NO_SIGNALS = Signals.of(())
+
+
+class Comparison(WireModel):
+    """The deterministic comparison of a baseline with a candidate.
+
+    Attributes:
+        equal: Whether no deciding section differs.
+        differences: What differs in deciding sections, in the order of the sections.
+        provenance: What differs in sections that only explain.
+        sections: What became of each section.
+        signals: The RFC's signals.
+    """
+
+    equal: bool
+    summary: ComparisonSummary
+    metrics: ComparisonMetrics
+    differences: tuple[Difference, ...]
+    provenance: tuple[Difference, ...] = ()
+    sections: dict[SectionName, SectionState] = Field(default_factory=dict[SectionName, SectionState])
+    signals: Signals = NO_SIGNALS

@@ -1,0 +1,1 @@
+"""The journal: what has been done and may not be done twice."""

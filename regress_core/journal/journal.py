@@ -1,0 +1,269 @@
+"""Evaluations and the steps of their cases, committed before anything is built on them."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar, cast
+
+from sqlalchemy import (
+    Connection,
+    Engine,
+    RowMapping,
+    Select,
+    create_engine,
+    delete,
+    event,
+    func,
+    select,
+    update,
+)
+from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.exc import DatabaseError
+
+from regress_core.errors import InputError, os_error_text
+from regress_core.journal.schema import EVALUATIONS, STEPS, migrate
+from regress_core.journal.writer import Writer
+
+T = TypeVar("T")
+
+Stage = Literal["baseline", "candidate", "comparison", "outcome"]
+"""What a step holds: a record as its file has it, a comparison, or the outcome that ends a case."""
+
+Redo = Literal["none", "retryable", "inconclusive"]
+"""Which finished cases a reopened evaluation does again."""
+
+_BUSY_TIMEOUT_S = 60
+_READ_AT_ONCE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One committed fact of a case. `payload` is JSON text."""
+
+    evaluation_id: str
+    case_id: str
+    trial: int
+    stage: Stage
+    revision: int
+    payload: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRow:
+    """An evaluation as the journal knows it.
+
+    Attributes:
+        state: `running` until every planned case has an outcome and the history holds it, then `finished`.
+        revision: 1, and one more each time it is reopened.
+        redo: What the current revision does again.
+        plan: The plan, JSON text.
+    """
+
+    evaluation_id: str
+    plan_key: str
+    suite: str
+    state: Literal["running", "finished"]
+    revision: int
+    redo: Redo
+    created_at: datetime
+    plan: str
+
+
+class Journal:
+    """A journal file. Reads see what is committed; writes go through one thread. Safe across processes."""
+
+    def __init__(self, reading: Engine, writing: Engine) -> None:
+        self._reading = reading
+        self._writing = writing
+        self._writer = Writer(writing)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open a journal, creating it and its folder where missing.
+
+        Raises:
+            InputError: If the folder cannot be made, the file is no journal, or a newer program wrote it.
+        """
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            message = f"the store cannot be created: {os_error_text(error)}"
+            raise InputError(message, file=path.parent, remedy="name another folder with --store") from error
+        reading, writing = _engine(path), _engine(path)
+        event.listen(writing, "begin", _begin_immediate)
+        try:
+            with writing.begin() as connection:
+                migrate(connection, str(path))
+        except DatabaseError as error:
+            writing.dispose()
+            remedy = "move it away, or name another folder with --store"
+            raise InputError(f"not a usable journal: {error.orig}", file=path, remedy=remedy) from error
+        return cls(reading, writing)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Commit what waits and close the file."""
+        self._writer.close()
+        self._reading.dispose()
+        self._writing.dispose()
+
+    # -- evaluations
+
+    def create_evaluation(self, row: EvaluationRow) -> EvaluationRow:
+        """Enter an evaluation; if its id is there already, the entry that is there wins and is returned."""
+
+        def operation(connection: Connection) -> EvaluationRow:
+            values = {name: getattr(row, name) for name in EvaluationRow.__slots__}
+            connection.execute(insert(EVALUATIONS).values(values).on_conflict_do_nothing())
+            return _one(connection, row.evaluation_id)
+
+        return self._write(operation).result()
+
+    def evaluation(self, evaluation_id: str) -> EvaluationRow | None:
+        """Give an evaluation, or None."""
+        query = select(EVALUATIONS).where(EVALUATIONS.c.evaluation_id == evaluation_id)
+        rows = self._evaluations(query)
+        return rows[0] if rows else None
+
+    def latest_of_plan(self, plan_key: str) -> EvaluationRow | None:
+        """Give the newest evaluation of a plan, or None."""
+        query = (
+            select(EVALUATIONS)
+            .where(EVALUATIONS.c.plan_key == plan_key)
+            .order_by(EVALUATIONS.c.created_at.desc(), EVALUATIONS.c.evaluation_id.desc())
+            .limit(1)
+        )
+        rows = self._evaluations(query)
+        return rows[0] if rows else None
+
+    def unfinished(self) -> list[EvaluationRow]:
+        """List the evaluations that are not finished, oldest first."""
+        query = select(EVALUATIONS).where(EVALUATIONS.c.state == "running").order_by(EVALUATIONS.c.created_at)
+        return self._evaluations(query)
+
+    def reopen(self, evaluation_id: str, redo: Redo) -> EvaluationRow:
+        """Begin the next revision of a finished evaluation; an unfinished one is returned as it is."""
+
+        def operation(connection: Connection) -> EvaluationRow:
+            connection.execute(
+                update(EVALUATIONS)
+                .where(EVALUATIONS.c.evaluation_id == evaluation_id, EVALUATIONS.c.state == "finished")
+                .values(state="running", revision=EVALUATIONS.c.revision + 1, redo=redo)
+            )
+            return _one(connection, evaluation_id)
+
+        return self._write(operation).result()
+
+    def finish(self, evaluation_id: str, revision: int) -> None:
+        """Mark a revision as finished and drop its evidence, which the history now holds."""
+
+        def operation(connection: Connection) -> None:
+            connection.execute(
+                update(EVALUATIONS)
+                .where(EVALUATIONS.c.evaluation_id == evaluation_id, EVALUATIONS.c.revision == revision)
+                .values(state="finished")
+            )
+            connection.execute(
+                delete(STEPS).where(STEPS.c.evaluation_id == evaluation_id, STEPS.c.stage != "outcome")
+            )
+
+        self._write(operation).result()
+        with self._reading.connect() as connection:
+            driver = cast("sqlite3.Connection", connection.connection.driver_connection)
+            # The pragma frees a page a step; of the driver's calls only executescript steps to the end.
+            driver.executescript("PRAGMA incremental_vacuum")
+
+    # -- steps
+
+    async def commit(self, steps: Sequence[Step]) -> None:
+        """Commit the steps of one case together; a step that is there already stays as it is."""
+        values = [{name: getattr(step, name) for name in Step.__slots__} for step in steps]
+
+        def operation(connection: Connection) -> None:
+            connection.execute(insert(STEPS).on_conflict_do_nothing(), values)
+
+        await asyncio.wrap_future(self._write(operation))
+
+    def outcomes(self, evaluation_id: str) -> Iterator[Step]:
+        """Give each case's outcome of the highest revision that has one, ordered by case id and trial."""
+        newest = (
+            select(STEPS.c.case_id, STEPS.c.trial, func.max(STEPS.c.revision).label("revision"))
+            .where(STEPS.c.evaluation_id == evaluation_id, STEPS.c.stage == "outcome")
+            .group_by(STEPS.c.case_id, STEPS.c.trial)
+            .subquery()
+        )
+        query = (
+            select(STEPS)
+            .join(
+                newest,
+                (STEPS.c.case_id == newest.c.case_id)
+                & (STEPS.c.trial == newest.c.trial)
+                & (STEPS.c.revision == newest.c.revision),
+            )
+            .where(STEPS.c.evaluation_id == evaluation_id, STEPS.c.stage == "outcome")
+            .order_by(STEPS.c.case_id, STEPS.c.trial)
+        )
+        return self._steps(query)
+
+    def steps_of_revision(self, evaluation_id: str, revision: int) -> Iterator[Step]:
+        """Give every step of one revision, ordered by case id, trial and stage."""
+        query = (
+            select(STEPS)
+            .where(STEPS.c.evaluation_id == evaluation_id, STEPS.c.revision == revision)
+            .order_by(STEPS.c.case_id, STEPS.c.trial, STEPS.c.stage)
+        )
+        return self._steps(query)
+
+    def _write(self, operation: Callable[[Connection], T]) -> Future[T]:
+        return self._writer.submit(operation)
+
+    def _steps(self, query: Select[Any]) -> Iterator[Step]:
+        with self._reading.connect() as connection:
+            rows = connection.execution_options(yield_per=_READ_AT_ONCE).execute(query)
+            for row in rows.mappings():
+                yield Step(**row)
+
+    def _evaluations(self, query: Select[Any]) -> list[EvaluationRow]:
+        with self._reading.connect() as connection:
+            return [_evaluation_row(row) for row in connection.execute(query).mappings()]
+
+
+def _one(connection: Connection, evaluation_id: str) -> EvaluationRow:
+    query = select(EVALUATIONS).where(EVALUATIONS.c.evaluation_id == evaluation_id)
+    return _evaluation_row(connection.execute(query).mappings().one())
+
+
+def _evaluation_row(row: RowMapping) -> EvaluationRow:
+    created_at = row["created_at"].replace(tzinfo=UTC)  # SQLite gives it back without its zone
+    return EvaluationRow(**{**row, "created_at": created_at})
+
+
+def _engine(path: Path) -> Engine:
+    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": _BUSY_TIMEOUT_S})
+    event.listen(engine, "connect", _on_connect)
+    return engine
+
+
+def _on_connect(connection: Any, _: object) -> None:  # noqa: ANN401 - the driver's connection
+    connection.isolation_level = None  # transactions are ours to begin; the driver would begin deferred ones
+    for pragma in ("auto_vacuum = INCREMENTAL", "journal_mode = WAL", "synchronous = NORMAL"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_immediate(connection: Connection) -> None:
+    """Take the write lock at once: two deferred transactions that read and then write lock each other up."""
+    connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -1,0 +1,70 @@
+"""One thread writes; what waits is committed together, and a caller goes on once its part is safe."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine
+
+T = TypeVar("T")
+
+_MOST_GROUPED = 256  # what one transaction holds at most; more would keep the first caller waiting
+
+
+class Writer:
+    """Runs write operations on one connection, in the order they came, several in one transaction.
+
+    Each operation runs in a savepoint: one that raises is undone alone, and its caller gets the error.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._waiting: queue.SimpleQueue[tuple[Callable[[Connection], Any], Future[Any]] | None] = (
+            queue.SimpleQueue()
+        )
+        self._thread = threading.Thread(target=self._run, name="journal-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, operation: Callable[[Connection], T]) -> Future[T]:
+        """Queue an operation; its future is done once the transaction that holds it is committed."""
+        future: Future[T] = Future()
+        self._waiting.put((operation, future))
+        return future
+
+    def close(self) -> None:
+        """Commit what waits, then stop."""
+        self._waiting.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        closing = False
+        while not closing:
+            group = [self._waiting.get()]
+            while len(group) < _MOST_GROUPED and not self._waiting.empty():
+                group.append(self._waiting.get())
+            closing = None in group
+            self._commit([entry for entry in group if entry is not None])
+
+    def _commit(self, group: list[tuple[Callable[[Connection], Any], Future[Any]]]) -> None:
+        settled: list[tuple[Future[Any], Any]] = []
+        try:
+            with self._engine.begin() as connection:
+                for operation, future in group:
+                    try:
+                        with connection.begin_nested():
+                            settled.append((future, operation(connection)))
+                    except Exception as error:  # noqa: BLE001 - it is handed to the caller that waits for it
+                        future.set_exception(error)
+        except Exception as error:  # noqa: BLE001 - the commit failed: every caller of the group must know
+            for future, _ in settled:
+                future.set_exception(error)
+            for _, future in group:
+                if not future.done():
+                    future.set_exception(error)
+            return
+        for future, result in settled:
+            future.set_result(result)

@@ -1,0 +1,1 @@
+"""Suites: configuration, loading, classification, summary, gate."""

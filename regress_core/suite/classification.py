@@ -1,0 +1,105 @@
+"""The status of a case that has a candidate record, and the reasons in words."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import cast
+
+from regress_core.compare.model import Comparison, Difference, SignalName
+from regress_core.judge.contract import Status
+from regress_core.records.json_io import JsonObject, JsonValue
+from regress_core.records.model import RunRecord
+from regress_core.suite.config import GateConfig
+from regress_core.suite.summary import worst
+
+_PATHS: dict[SignalName, tuple[str, ...]] = {
+    "statusChanged": ("status",),
+    "toolsChanged": ("toolCalls",),
+    "policyChanged": ("policyDecisions",),
+    "finalOutputChanged": ("response",),
+}
+_SHOWN_CHARACTERS = 80
+_SHOWN_DIFFERENCES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """A status and why, most serious reason first."""
+
+    status: Status
+    reasons: tuple[str, ...]
+
+
+def classify(candidate: RunRecord, comparison: Comparison, gate: GateConfig) -> Classification:
+    """Decide a case.
+
+    A failed candidate fails. Else each raised signal has the gate's severity, a warning unless the gate says
+    otherwise; a deciding section that differs without raising a signal warns. The worst of these counts.
+    """
+    if candidate.status == "failed":
+        error = ": ".join(text for text in (candidate.error_name, candidate.error_message) if text)
+        return Classification("fail", (f"candidate failed: {error}" if error else "candidate failed",))
+    found: list[tuple[Status, str]] = []
+    for signal in comparison.signals.raised():
+        severity = gate.signals.get(signal, "warn")
+        found.append((severity, f"{signal}: {_described(comparison, _PATHS[signal])}"))
+    silent = _silent_differences(comparison)
+    if silent:
+        found.append(("warn", f"differs: {_shown(silent)}"))
+    status = worst(severity for severity, _ in found)
+    order: tuple[Status, ...] = ("fail", "warn", "pass")
+    found.sort(key=lambda entry: order.index(entry[0]))
+    return Classification(status, tuple(reason for _, reason in found))
+
+
+def _silent_differences(comparison: Comparison) -> list[Difference]:
+    """Deciding differences that raise no signal: outputs, guardrails, proposals, errors."""
+    raised = comparison.signals.raised()
+    signalled = tuple(prefix for signal in raised for prefix in _PATHS[signal])
+    return [d for d in comparison.differences if not d.path.startswith(signalled)]
+
+
+def _described(comparison: Comparison, prefixes: tuple[str, ...]) -> str:
+    return _shown(
+        [d for d in (*comparison.differences, *comparison.provenance) if d.path.startswith(prefixes)]
+    )
+
+
+def _shown(differences: list[Difference]) -> str:
+    """Show the first few differences in words."""
+    texts = [_in_words(difference) for difference in differences[:_SHOWN_DIFFERENCES]]
+    rest = len(differences) - len(texts)
+    return "; ".join(texts) + (f"; and {rest} more" if rest > 0 else "")
+
+
+def _in_words(difference: Difference) -> str:
+    left, right = difference.left, difference.right
+    if difference.kind == "missing_left":
+        return f"{difference.path} is new: {_window(_text(right), 0)}"
+    if difference.kind == "missing_right":
+        return f"{difference.path} is gone: {_window(_text(left), 0)}"
+    a, b = _text(left), _text(right)
+    start = _common_start(a, b)
+    return f"{difference.path} {_window(a, start)} → {_window(b, start)}"
+
+
+def _text(value: JsonValue) -> str:
+    """Show a tool call as `name(arguments)`, anything else as JSON."""
+    if isinstance(value, dict) and "argsCanonicalJson" in value:
+        call = cast("JsonObject", value)
+        return f"{call['name']}({call['argsCanonicalJson']})"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _common_start(a: str, b: str) -> int:
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+def _window(text: str, start: int) -> str:
+    """Cut a long text to the stretch in which it first differs."""
+    if len(text) <= _SHOWN_CHARACTERS:
+        return text
+    begin = max(0, min(start - _SHOWN_CHARACTERS // 4, len(text) - _SHOWN_CHARACTERS))
+    end = begin + _SHOWN_CHARACTERS
+    return ("…" if begin else "") + text[begin:end] + ("…" if end < len(text) else "")
