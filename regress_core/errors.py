@@ -46,7 +46,7 @@ class InputError(RegressError):
         text = ": ".join([*place, self.message])
         if self.remedy:
             text = f"{text}; {self.remedy}"
-        return " ".join(text.split())
+        return " ".join(line.strip() for line in text.splitlines())
 
 
 def os_error_text(error: OSError) -> str:

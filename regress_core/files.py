@@ -15,7 +15,7 @@ TEMPORARY_PREFIX = ".tmp-"
 
 def temporary_sibling(path: Path) -> Path:
     """Give an unused name in the same folder, so that a rename onto `path` is atomic."""
-    return path.with_name(f"{TEMPORARY_PREFIX}{uuid.uuid4().hex[:12]}-{path.name}"[:200])
+    return path.with_name(f"{TEMPORARY_PREFIX}{uuid.uuid4().hex}")
 
 
 @contextmanager
@@ -45,11 +45,12 @@ def replacing_folder(path: Path) -> Generator[Path]:
     """Yield a new, empty folder that takes the place of `path` if the block ends well.
 
     Between the two renames `path` is missing for an instant; its earlier content is deleted only after
-    the new one stands there, and put back if the second rename fails.
+    the new one stands there, and put back if the second rename fails or never comes.
 
     Raises:
         OSError: If the parent folder cannot be written.
     """
+    path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = temporary_sibling(path)
     old = temporary_sibling(path)
@@ -58,13 +59,10 @@ def replacing_folder(path: Path) -> Generator[Path]:
         yield fresh
         if path.exists():
             path.rename(old)
-        try:
-            fresh.rename(path)
-        except OSError:
-            if old.exists():
-                old.rename(path)
-            raise
+        fresh.rename(path)
     finally:
+        if old.exists() and not path.exists():
+            old.rename(path)
         for leftover in (fresh, old):
             if leftover.exists():
                 shutil.rmtree(leftover)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import uuid
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 Clock = Callable[[], datetime]
 """Gives the present time, timezone-aware, in UTC."""
@@ -19,12 +19,15 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
 def new_evaluation_id(now: datetime) -> str:
     """Make a UUID version 7: 48 bits of Unix milliseconds, then 74 random bits.
 
     Ids sort by their time of creation. Layout: RFC 9562, section 5.7.
     """
-    milliseconds = int(now.timestamp() * 1000) & 0xFFFF_FFFF_FFFF
+    milliseconds = (now - _EPOCH) // timedelta(milliseconds=1)
     random_a = secrets.randbits(12)
     random_b = secrets.randbits(62)
     value = milliseconds << 80 | 0x7 << 76 | random_a << 64 | 0b10 << 62 | random_b

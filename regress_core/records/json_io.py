@@ -13,6 +13,10 @@ JsonValue = Any
 
 JsonObject = dict[str, Any]
 
+DEEPEST = 200
+"""How deep JSON may nest; what reads it recursively stays far from Python's own limit."""
+
+_BRACKET_OR_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -66,6 +70,8 @@ def loads(data: bytes | str) -> JsonValue:
         text = data if isinstance(data, str) else data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise JsonError("$", f"not UTF-8 at byte {error.start}") from error
+    if text.count("{") + text.count("[") > DEEPEST and _depth(text) > DEEPEST:
+        raise JsonError("$", f"nests deeper than {DEEPEST}")
     try:
         return json.loads(text, parse_constant=_constant, parse_float=_finite, object_pairs_hook=_unique_keys)
     except _RefusedError as error:
@@ -73,8 +79,6 @@ def loads(data: bytes | str) -> JsonValue:
     except json.JSONDecodeError as error:
         reason = f"not JSON at line {error.lineno}, column {error.colno}: {error.msg}"
         raise JsonError("$", reason) from error
-    except RecursionError as error:
-        raise JsonError("$", "nests too deeply") from error
     except ValueError as error:  # an integer of more digits than Python converts
         raise JsonError("$", str(error)) from error
 
@@ -113,13 +117,28 @@ def child_path(path: str, key: str | int) -> str:
     return f"{path}.{key}" if key.isidentifier() else f"{path}[{key!r}]"
 
 
+def _depth(text: str) -> int:
+    depth = deepest = 0
+    for token in _BRACKET_OR_STRING.finditer(text):
+        first = token.group()[0]
+        if first in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif first in "]}":
+            depth -= 1
+    return deepest
+
+
 class _Pairs(list[tuple[str, Any]]):
     """An object's pairs as they stand, for the search for what `loads` refused."""
 
 
 def _located(text: str) -> JsonError:
     """Read once more, tolerantly, to say where the refused value stands."""
-    value = json.loads(text, object_pairs_hook=_Pairs)
+    try:
+        value = json.loads(text, object_pairs_hook=_Pairs)
+    except ValueError as error:  # it breaks off further on
+        return JsonError("$", f"not JSON: {error}")
     return next(_faults(value, "$"), JsonError("$", "not JSON"))
 
 

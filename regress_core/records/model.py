@@ -51,7 +51,7 @@ class ToolCallOutputItem(TypedDict):
     type: Literal["tool_call_output_item"]
     callId: str
     output: NotRequired[Any]
-    isError: NotRequired[bool]
+    isError: NotRequired[bool | None]
     rawItem: NotRequired[Any]
 
 

@@ -21,7 +21,8 @@ def case_id_of(name: str) -> str:
 
     It is the name itself where that is safe everywhere: `[A-Za-z0-9._-]`, 1 to 80 characters, no leading or
     trailing full stop, no `...` (Dagster's mark for a range), no device name. Otherwise it is a slug of the
-    name plus 8 hexadecimal digits of its SHA-256, so that different names never share an id.
+    name plus 8 hexadecimal digits of its SHA-256, so that different names get different ids (a name that
+    looks like another's slug and digits aside, which loading refuses as a twin).
     """
     safe = _SAFE_CASE_ID.fullmatch(name) and not name.endswith(".") and "..." not in name
     if safe and not _DEVICE_NAMES.fullmatch(name):

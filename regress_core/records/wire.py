@@ -59,7 +59,7 @@ def first_fault(error: ValidationError, value: JsonValue) -> JsonError:
     for position, step in enumerate(steps):
         if isinstance(here, dict):
             members = cast("JsonObject", here)
-            if step not in members and position < len(steps) - 1:
+            if position < len(steps) - 1 and (step not in members or step == members.get("type")):
                 continue  # pydantic names the chosen member of a union as a step of the path
             here = members.get(str(step))
         elif isinstance(here, list) and isinstance(step, int):

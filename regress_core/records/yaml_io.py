@@ -15,7 +15,7 @@ import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from regress_core.errors import InputError, os_error_text
-from regress_core.records.json_io import JsonValue
+from regress_core.records.json_io import JsonError, JsonValue, loads
 
 _MOST_NODES = 100_000  # what aliases may expand to; a descriptor or suite has some hundreds
 
@@ -41,7 +41,7 @@ for _name, _pattern in _CORE_SCALARS.items():
 
 
 def load_yaml(path: Path) -> JsonValue:
-    """Read a YAML (or JSON) file as a JSON value; an empty file is None.
+    """Read a YAML file, or a JSON one where it ends in `.json`, as a JSON value; an empty YAML file is None.
 
     Raises:
         InputError: If the file cannot be read, is no YAML, gives a key twice, or holds something JSON has
@@ -53,7 +53,12 @@ def load_yaml(path: Path) -> JsonValue:
         raise InputError(f"cannot be read: {os_error_text(error)}", file=path) from error
     except UnicodeDecodeError as error:
         raise InputError(f"not UTF-8 at byte {error.start}", file=path, remedy="save it as UTF-8") from error
-    return parse_yaml(text, source=path)
+    if path.suffix != ".json":
+        return parse_yaml(text, source=path)
+    try:
+        return loads(text)
+    except JsonError as error:
+        raise InputError(error.reason, file=path, field=error.path) from error
 
 
 def parse_yaml(text: str, *, source: Path | str) -> JsonValue:
@@ -63,21 +68,43 @@ def parse_yaml(text: str, *, source: Path | str) -> JsonValue:
         InputError: As `load_yaml`.
     """
     try:
-        node = yaml.compose(text, Loader=_Loader)
-        return None if node is None else _Builder(source).value(node)
+        guarded, guards = _guard_line_breaks(text)
+        node = yaml.compose(guarded, Loader=_Loader)
+        return None if node is None else _Builder(source, guards).value(node)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else None
         raise InputError(f"not YAML: {error.problem or error.context}", file=source, field=place) from error
     except yaml.YAMLError as error:
         raise InputError(f"not YAML: {error}", file=source) from error
+    except (
+        ValueError,
+        OverflowError,
+    ) as error:  # an escape beyond Unicode, an integer of thousands of digits
+        raise InputError(f"not YAML: {error}", file=source) from error
     except RecursionError as error:
         raise InputError("nests too deeply, or an alias holds itself", file=source) from error
 
 
+_YAML_11_LINE_BREAKS = "\x85\u2028\u2029"
+
+
+def _guard_line_breaks(text: str) -> tuple[str, dict[int, str]]:
+    """Stand other characters in for what YAML 1.1 takes for line breaks and 1.2 does not (section 5.4).
+
+    Returns:
+        The text, and the table that puts the right characters back.
+    """
+    breaks = [char for char in _YAML_11_LINE_BREAKS if char in text]
+    unused = (char for char in map(chr, range(0xE000, 0xF900)) if char not in text)
+    stand_ins = dict(zip(breaks, unused, strict=False))
+    return text.translate(str.maketrans(stand_ins)), {ord(b): a for a, b in stand_ins.items()}
+
+
 class _Builder:
-    def __init__(self, source: Path | str) -> None:
+    def __init__(self, source: Path | str, guards: dict[int, str]) -> None:
         self._source = source
+        self._guards = guards
         self._nodes = 0
 
     def value(self, node: Node) -> JsonValue:
@@ -97,14 +124,14 @@ class _Builder:
         for key_node, value_node in cast("list[tuple[Node, Node]]", node.value):
             if not isinstance(key_node, ScalarNode):
                 raise self._fault(key_node, "a key must be plain text")
-            key = key_node.value
+            key = self._text(key_node)
             if key in result:
                 raise self._fault(key_node, f"the key {key!r} stands twice")
             result[key] = self.value(value_node)
         return result
 
     def _scalar(self, node: ScalarNode) -> JsonValue:
-        text: str = node.value
+        text = self._text(node)
         kind = node.tag.removeprefix(_TAG)
         if kind in ("str", "!"):
             return text
@@ -117,6 +144,11 @@ class _Builder:
         if kind == "bool":
             return text.lower() == "true"
         return self._integer(text) if kind == "int" else self._float(node, text)
+
+    def _text(self, node: ScalarNode) -> str:
+        """Give the characters meant: stand-ins put back, two escaped halves of a surrogate pair made one."""
+        text = cast("str", node.value).translate(self._guards)
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
     def _integer(self, text: str) -> int:
         bases = {"0o": 8, "0x": 16}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
 from regress_core.compare.model import Comparison, Difference, SignalName
 from regress_core.judge.contract import Status
-from regress_core.records.json_io import JsonObject, JsonValue
+from regress_core.records.canonical import canonical_json
+from regress_core.records.json_io import JsonObject, JsonValue, child_path
 from regress_core.records.model import RunRecord
 from regress_core.suite.config import GateConfig
 from regress_core.suite.summary import worst
@@ -79,9 +81,24 @@ def _in_words(difference: Difference) -> str:
         return f"{difference.path} is new: {_window(_text(right), 0)}"
     if difference.kind == "missing_right":
         return f"{difference.path} is gone: {_window(_text(left), 0)}"
-    a, b = _text(left), _text(right)
-    start = _common_start(a, b)
-    return f"{difference.path} {_window(a, start)} → {_window(b, start)}"
+    return ", ".join(_changes(difference.path, left, right))
+
+
+def _changes(path: str, left: JsonValue, right: JsonValue) -> Iterator[str]:
+    """Name the members in which two values differ; the values themselves where they are of another shape."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        a, b = cast("JsonObject", left), cast("JsonObject", right)
+        for key in (*a, *(key for key in b if key not in a)):
+            here = child_path(path, key)
+            if key not in a or key not in b:
+                side, value = ("is new", b[key]) if key in b else ("is gone", a[key])
+                yield f"{here} {side}: {_window(_text(value), 0)}"
+            elif canonical_json(a[key]) != canonical_json(b[key]):
+                yield from _changes(here, a[key], b[key])
+        return
+    x, y = _text(left), _text(right)
+    start = _common_start(x, y)
+    yield f"{path} {_window(x, start)} → {_window(y, start)}"
 
 
 def _text(value: JsonValue) -> str:

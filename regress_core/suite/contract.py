@@ -46,6 +46,7 @@ class RunRegressionCaseSummary(WireModel):
     """One case of a summary.
 
     Attributes:
+        case_id: Ours: the case's id, which names its files.
         candidate_run_id: Empty when there is no candidate record.
         inconclusive: Ours: set when infrastructure or a missing record kept us from knowing.
         reasons: Ours: why the status is what it is.
@@ -57,6 +58,7 @@ class RunRegressionCaseSummary(WireModel):
     candidate_run_id: str
     signals: Signals
     judge: CaseJudgeSummary | None = None
+    case_id: str | None = None
     inconclusive: bool = False
     reasons: tuple[str, ...] = ()
 

@@ -77,6 +77,7 @@ class CaseOutcome:
             baseline_run_id=self.baseline_run_id,
             candidate_run_id=self.candidate_run_id,
             signals=self.signals,
+            case_id=self.case_id,
             inconclusive=self.inconclusive,
             reasons=self.reasons,
         )

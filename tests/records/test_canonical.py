@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regress_core.records.canonical import canonical_hash, canonical_json, hash_text, number_text
-from regress_core.records.json_io import JsonValue, loads
+from regress_core.records.json_io import DEEPEST, JsonValue, loads
 from tests.support.json_compare import json_difference
 from tests.support.strategies import ALIKE_JSON_VALUES, EXACT_INTEGERS, FINITE_FLOATS, JSON_VALUES
 
@@ -242,7 +242,7 @@ def test_what_is_no_json_is_refused(value: JsonValue) -> None:
 
 
 def test_nesting_that_loads_accepts_has_a_text() -> None:
-    text = "[" * 600 + "]" * 600
+    text = "[" * DEEPEST + "]" * DEEPEST
 
     assert canonical_json(loads(text)) == text
 

@@ -300,6 +300,7 @@ def test_the_view_gives_the_fields() -> None:
     record = RunRecord.parse(
         record_json(
             status="failed",
+            errorName="ToolCallError",
             response="There.",
             items=items,
             policyDecisions=[POLICY],
@@ -310,6 +311,8 @@ def test_the_view_gives_the_fields() -> None:
     assert record.run_id == "run-1"
     assert record.status == "failed"
     assert record.response == "There."
+    assert record.error_name == "ToolCallError"
+    assert record.error_message is None
     assert record.items == items
     assert record.policy_decisions == [POLICY]
     assert record.metadata == {"team": "support"}

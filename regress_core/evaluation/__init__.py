@@ -1,0 +1,1 @@
+"""Evaluations: the one orchestration that library, command line and Dagster share."""

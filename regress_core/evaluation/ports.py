@@ -1,0 +1,54 @@
+"""What an evaluation needs of the world."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from regress_core.history.store import History
+from regress_core.ids import Clock, utc_now
+from regress_core.journal.journal import Journal
+
+JOURNAL_FILE = "journal.sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The places an evaluation writes to, and its clock.
+
+    Attributes:
+        store: The store's folder.
+        journal: Open journal of the store.
+        history: History of the store.
+        out: Where the outputs of the evaluation go; None for `<store>/outputs/<evaluation_id>`.
+        clock: Gives the time.
+    """
+
+    store: Path
+    journal: Journal
+    history: History
+    out: Path | None = None
+    clock: Clock = utc_now
+
+    @classmethod
+    def open(cls, store: Path, *, out: Path | None = None, clock: Clock = utc_now) -> Ports:
+        """Open the journal and history of a store, creating the store where it is missing.
+
+        Raises:
+            InputError: If the store cannot be used.
+        """
+        return cls(store, Journal.open(store / JOURNAL_FILE), History.open(store), out, clock)
+
+    def outputs_of(self, evaluation_id: str) -> Path:
+        """Give the folder that an evaluation's outputs go to."""
+        return self.out or self.store / "outputs" / evaluation_id
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.journal.close()

@@ -1,0 +1,93 @@
+"""Publishing a finished evaluation: into the history, to the outputs, and out of the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from filelock import FileLock
+
+from regress_core.evaluation.outputs import write_outputs
+from regress_core.evaluation.plan import EvaluationPlan, outcomes_of
+from regress_core.evaluation.ports import Ports
+from regress_core.history.rows import (
+    EvaluationFacts,
+    case_result_row,
+    comparison_row,
+    evaluation_row,
+    record_row,
+)
+from regress_core.history.store import RevisionWriter, Row
+from regress_core.history.tables import TABLE_NAMES, TableName
+from regress_core.journal.journal import Stage, Step
+from regress_core.records.json_io import loads
+from regress_core.suite.contract import RunRegressionSummary
+from regress_core.suite.outcome import CaseOutcome
+
+_ROWS_AT_ONCE = 64  # cases a row group; whole records are in memory until it is written
+
+
+def publish(plan: EvaluationPlan, ports: Ports, summary: RunRegressionSummary) -> None:
+    """Write a complete evaluation's revision to the history, write its outputs, and mark it finished.
+
+    Safe to repeat after a crash at any point: file names are fixed by evaluation and revision, and the
+    journal keeps the evidence until the end. Processes that finish the same evaluation take turns.
+    """
+    with FileLock(ports.store / "publish.lock"):
+        row = ports.journal.evaluation(plan.evaluation_id)
+        pending = row is not None and row.state == "running" and row.revision == plan.revision
+        if pending:
+            _write_history(plan, ports, summary)
+        write_outputs(ports.outputs_of(plan.evaluation_id), ports.history, plan, summary)
+        if pending:
+            ports.journal.finish(plan.evaluation_id, plan.revision)
+
+
+def _write_history(plan: EvaluationPlan, ports: Ports, summary: RunRegressionSummary) -> None:
+    facts = EvaluationFacts(
+        evaluation_id=plan.evaluation_id,
+        suite=plan.suite.name,
+        candidate_id=plan.candidate.candidate_id,
+        candidate_label=plan.candidate.label,
+        plan_key=plan.plan_key,
+        trigger=plan.trigger,
+        revision=plan.revision,
+        created_at=plan.created_at,
+    )
+    cost = sum(outcome.cost_usd for outcome in outcomes_of(ports.journal, plan.evaluation_id))
+    month = f"{plan.created_at:%Y-%m}"
+    with ports.history.writer(plan.suite.name, month, plan.evaluation_id, plan.revision) as writer:
+        _write_cases(writer, facts, ports.journal.steps_of_revision(plan.evaluation_id, plan.revision))
+        writer.write("evaluations", [evaluation_row(facts, summary, cost, ports.clock())])
+
+
+def _write_cases(writer: RevisionWriter, facts: EvaluationFacts, steps: Iterator[Step]) -> None:
+    rows: dict[TableName, list[Row]] = {table: [] for table in TABLE_NAMES}
+    for _, group in groupby(steps, key=lambda step: (step.case_id, step.trial)):
+        for table, row in _rows(facts, {step.stage: step.payload for step in group}):
+            rows[table].append(row)
+        if len(rows["case_results"]) >= _ROWS_AT_ONCE:
+            _flush(writer, rows)
+    _flush(writer, rows)
+
+
+def _rows(facts: EvaluationFacts, payloads: dict[Stage, str]) -> Iterator[tuple[TableName, Row]]:
+    outcome = CaseOutcome.from_json(loads(payloads["outcome"]))
+    yield "case_results", case_result_row(facts, outcome)
+    sides: tuple[tuple[Stage, TableName, str | None], ...] = (
+        ("baseline", "baseline_records", outcome.baseline_sha256),
+        ("candidate", "candidate_records", outcome.candidate_sha256),
+    )
+    for stage, table, sha256 in sides:
+        text = payloads.get(stage)
+        if text is not None:
+            yield table, record_row(facts, outcome, loads(text), text, sha256)
+    text = payloads.get("comparison")
+    if text is not None:
+        yield "comparisons", comparison_row(facts, outcome, loads(text), text)
+
+
+def _flush(writer: RevisionWriter, rows: dict[TableName, list[Row]]) -> None:
+    for table, waiting in rows.items():
+        writer.write(table, waiting)
+        waiting.clear()

@@ -1,0 +1,1 @@
+"""The history: every evaluation in Parquet, and questions over all of them."""

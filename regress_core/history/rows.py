@@ -1,0 +1,152 @@
+"""From typed values to the rows of the history's tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from regress_core.history.store import Row
+from regress_core.history.tables import SCHEMA_VERSION
+from regress_core.records.json_io import JsonObject, JsonValue
+from regress_core.suite.contract import RunRegressionSummary
+from regress_core.suite.outcome import CaseOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationFacts:
+    """What every row of one evaluation has in common, and what its own row says of it."""
+
+    evaluation_id: str
+    suite: str
+    candidate_id: str
+    candidate_label: str
+    plan_key: str
+    trigger: str
+    revision: int
+    created_at: datetime
+
+
+def evaluation_row(
+    facts: EvaluationFacts, summary: RunRegressionSummary, cost_usd: float, finished_at: datetime
+) -> Row:
+    """Give the row of `evaluations`. The pass rate is over conclusive cases; null when there are none."""
+    totals = summary.totals
+    conclusive = totals.cases - totals.inconclusive
+    gate = summary.gate
+    return {
+        "evaluation_id": facts.evaluation_id,
+        "suite": facts.suite,
+        "candidate_id": facts.candidate_id,
+        "revision": facts.revision,
+        "schema_version": SCHEMA_VERSION,
+        "candidate_label": facts.candidate_label,
+        "plan_key": facts.plan_key,
+        "trigger": facts.trigger,
+        "status": summary.status,
+        "gate_status": gate.status if gate else None,
+        "gate_reasons": gate.reasons if gate else (),
+        "cases": totals.cases,
+        "passed": totals.passed,
+        "warned": totals.warned,
+        "failed": totals.failed,
+        "inconclusive": totals.inconclusive,
+        "pass_rate": (conclusive - totals.failed) / conclusive if conclusive else None,
+        "orphans": summary.orphans,
+        "cost_usd": cost_usd,
+        "created_at": facts.created_at,
+        "finished_at": finished_at,
+    }
+
+
+def case_result_row(facts: EvaluationFacts, outcome: CaseOutcome) -> Row:
+    """Give the row of `case_results`."""
+    signals, trouble = outcome.signals, outcome.trouble
+    return {
+        **_case_keys(facts, outcome),
+        "candidate_label": facts.candidate_label,
+        "status": outcome.status,
+        "inconclusive": outcome.inconclusive,
+        "reasons": outcome.reasons,
+        "status_changed": signals.status_changed,
+        "tools_changed": signals.tools_changed,
+        "policy_changed": signals.policy_changed,
+        "final_output_changed": signals.final_output_changed,
+        "equal": outcome.equal,
+        "baseline_run_id": outcome.baseline_run_id,
+        "candidate_run_id": outcome.candidate_run_id or None,
+        "baseline_sha256": outcome.baseline_sha256,
+        "candidate_sha256": outcome.candidate_sha256,
+        "trouble_kind": trouble.kind if trouble else None,
+        "trouble_message": trouble.message if trouble else None,
+        "trouble_retryable": trouble.retryable if trouble else None,
+        "duration_s": outcome.duration_s,
+        "cost_usd": outcome.cost_usd,
+        "finished_at": outcome.finished_at,
+    }
+
+
+def record_row(
+    facts: EvaluationFacts, outcome: CaseOutcome, record: JsonObject, text: str, sha256: str | None
+) -> Row:
+    """Give the row of `baseline_records` or `candidate_records`; `text` is the record as its file had it."""
+    return {
+        **_case_keys(facts, outcome),
+        "run_id": record["runId"],
+        "run_status": record["status"],
+        "agent_name": record["agentName"],
+        "model": record.get("model"),
+        "question": record["question"],
+        "response": record["response"],
+        "started_at": _time(record["startedAt"]),
+        "completed_at": _time(record["completedAt"]),
+        "sha256": sha256,
+        "record_json": text,
+    }
+
+
+def comparison_row(facts: EvaluationFacts, outcome: CaseOutcome, comparison: JsonObject, text: str) -> Row:
+    """Give the row of `comparisons`; `text` is the comparison as JSON."""
+    summary: JsonObject = comparison["summary"]
+    metrics: JsonObject = comparison["metrics"]
+    sections = cast("dict[str, str]", comparison["sections"])
+    return {
+        **_case_keys(facts, outcome),
+        "equal": comparison["equal"],
+        "same_final_response": summary["sameFinalResponse"],
+        "same_tool_call_shape": summary["sameToolCallShape"],
+        "same_policy_decisions": summary["samePolicyDecisions"],
+        "same_guardrail_decisions": summary["sameGuardrailDecisions"],
+        "response_length_a": metrics["responseLengthA"],
+        "response_length_b": metrics["responseLengthB"],
+        "tool_calls_a": metrics["toolCallsA"],
+        "tool_calls_b": metrics["toolCallsB"],
+        "matched_tool_calls": metrics["matchedToolCalls"],
+        "missing_tool_calls": metrics["missingToolCalls"],
+        "extra_tool_calls": metrics["extraToolCalls"],
+        "differences": len(comparison["differences"]),
+        "different_sections": tuple(name for name, state in sections.items() if state == "different"),
+        "comparison_json": text,
+    }
+
+
+def _case_keys(facts: EvaluationFacts, outcome: CaseOutcome) -> dict[str, Any]:
+    return {
+        "evaluation_id": facts.evaluation_id,
+        "suite": facts.suite,
+        "case_id": outcome.case_id,
+        "case_name": outcome.case_name,
+        "candidate_id": facts.candidate_id,
+        "trial": outcome.trial,
+        "revision": outcome.revision,
+        "schema_version": SCHEMA_VERSION,
+    }
+
+
+def _time(text: JsonValue) -> datetime | None:
+    """Read a record's time; no zone means UTC. Null where it is no ISO time: the record itself keeps it."""
+    try:
+        moment = datetime.fromisoformat(str(text))
+    except ValueError:
+        return None
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -1,0 +1,63 @@
+"""Questions over the whole history, in SQL, by DuckDB in memory."""
+
+# The stubs of pyarrow leave type arguments open, so that its functions count as partly unknown.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import duckdb
+import pyarrow as pa
+
+from regress_core.errors import InputError
+from regress_core.history.store import BadFile, History
+from regress_core.history.tables import SCHEMAS, TABLE_NAMES, TableName, keys_of
+
+_NOTHING: pa.Table = pa.Table.from_pylist([])
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a query gave, and the files that had to be left out."""
+
+    table: pa.Table
+    bad: tuple[BadFile, ...]
+
+
+def query(history: History, sql: str) -> Answer:
+    """Run one SQL statement over the history's views, one view a table, newest revision of each row.
+
+    Raises:
+        InputError: If DuckDB refuses the statement; the message is DuckDB's first line.
+    """
+    bad: list[BadFile] = []
+    with duckdb.connect(":memory:") as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        for table in TABLE_NAMES:
+            listing = history.list(table)
+            bad += listing.bad
+            _create_view(connection, table, [str(path) for path in listing.files])
+        try:
+            relation = cast("duckdb.DuckDBPyRelation | None", connection.sql(sql))  # None: no result at all
+            result = _NOTHING if relation is None else relation.to_arrow_table()
+        except duckdb.Error as error:
+            tables = ", ".join(TABLE_NAMES)
+            text = str(error).splitlines()[0]
+            raise InputError(text, field="SQL", remedy=f"tables: {tables}") from error
+    return Answer(result, tuple(bad))
+
+
+def _create_view(connection: duckdb.DuckDBPyConnection, table: TableName, files: list[str]) -> None:
+    """Make a view with every column of today's schema, whatever columns the files were written with."""
+    connection.register(f"{table}_columns", SCHEMAS[table].empty_table())
+    source = f"SELECT * FROM {table}_columns"  # noqa: S608 - a table name of ours
+    if files:
+        names = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
+        source += f" UNION ALL BY NAME SELECT * FROM read_parquet([{names}], union_by_name = true, hive_partitioning = false)"  # noqa: E501, S608 - quoted paths
+    keys = ", ".join(keys_of(table))
+    connection.execute(
+        f"CREATE VIEW {table} AS SELECT * FROM ({source}) "  # noqa: S608 - as above
+        f"QUALIFY revision = max(revision) OVER (PARTITION BY {keys})"
+    )

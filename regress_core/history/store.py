@@ -1,0 +1,149 @@
+"""Parquet files in a folder: written whole, listed and checked before they are read."""
+
+# The stubs of pyarrow leave type arguments open, so that its functions count as partly unknown.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from regress_core.errors import InputError
+from regress_core.files import TEMPORARY_PREFIX, replacing_file
+from regress_core.history.tables import SCHEMA_VERSION, SCHEMAS, TABLE_NAMES, VERSION_KEY, TableName
+from regress_core.records.json_io import clean_text
+
+Row = Mapping[str, Any]
+"""Column name to value; a column that is left out is null."""
+
+
+@dataclass(frozen=True, slots=True)
+class BadFile:
+    """A file of the history that cannot be read, and why."""
+
+    path: Path
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The files of one table that can be read, in the order of their names, and those that cannot."""
+
+    files: tuple[Path, ...]
+    bad: tuple[BadFile, ...]
+
+
+class History:
+    """The history below one folder: `<table>/suite=<suite>/month=<YYYY-MM>/<evaluation_id>-<n>.parquet`."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    @classmethod
+    def open(cls, store: Path) -> Self:
+        """Open the history of a store. The folder need not exist yet."""
+        return cls(store / "history")
+
+    def writer(self, suite: str, month: str, evaluation_id: str, number: int) -> RevisionWriter:
+        """Write one revision of an evaluation; nothing is seen of a table before the writer is closed.
+
+        Args:
+            suite: The suite's name.
+            evaluation_id: The evaluation.
+            month: `YYYY-MM` of the evaluation's start, UTC.
+            number: Counts the revisions of the evaluation from 1; with the id it makes the file name, so that
+                publishing again replaces and never doubles.
+        """
+        name = f"{evaluation_id}-{number}.parquet"
+        return RevisionWriter(
+            {table: self.root / table / f"suite={suite}" / f"month={month}" / name for table in TABLE_NAMES}
+        )
+
+    def list(self, table: TableName) -> Listing:
+        """List a table's files, each with its footer checked.
+
+        Raises:
+            InputError: If a file was written by a newer major version; the message names it.
+        """
+        files: list[Path] = []
+        bad: list[BadFile] = []
+        for path in sorted((self.root / table).glob("suite=*/month=*/*.parquet")):
+            if path.name.startswith(TEMPORARY_PREFIX):
+                continue
+            reason = _fault(path)
+            if reason is None:
+                files.append(path)
+            else:
+                bad.append(BadFile(path, reason))
+        return Listing(tuple(files), tuple(bad))
+
+    def table(self, table: TableName) -> pa.Table:
+        """Read a whole table into memory, every revision, for a notebook; unreadable files are left out."""
+        tables = [pq.read_table(path) for path in self.list(table).files]
+        empty = SCHEMAS[table].empty_table()
+        return pa.concat_tables([empty, *tables], promote_options="default")
+
+    def rows_of(self, table: TableName, evaluation_id: str) -> Iterator[dict[str, Any]]:
+        """Give the rows of one evaluation, revision after revision, each ordered as it was written."""
+        files = [f for f in self.list(table).files if f.stem.rpartition("-")[0] == evaluation_id]
+        for path in sorted(files, key=lambda file: int(file.stem.rpartition("-")[2])):
+            with pq.ParquetFile(path) as file:
+                for batch in file.iter_batches(batch_size=64):
+                    yield from batch.to_pylist()
+
+
+def _fault(path: Path) -> str | None:
+    try:
+        metadata = pq.read_metadata(path).metadata or {}
+    except (OSError, pa.ArrowInvalid) as error:
+        return str(error).splitlines()[0]
+    version = int(metadata.get(VERSION_KEY, b"0"))
+    if version > SCHEMA_VERSION:
+        message = f"written with history schema {version}, this program reads up to {SCHEMA_VERSION}"
+        raise InputError(message, file=path, remedy="upgrade regress")
+    return None
+
+
+class RevisionWriter:
+    """Writes the tables of one revision side by side, a row group a call."""
+
+    def __init__(self, paths: Mapping[TableName, Path]) -> None:
+        self._paths = paths
+        self._stack = ExitStack()
+        self._writers: dict[TableName, pq.ParquetWriter] = {}
+
+    def __enter__(self) -> Self:
+        self._stack.__enter__()
+        for table, path in self._paths.items():
+            temporary = self._stack.enter_context(replacing_file(path))
+            schema = SCHEMAS[table].with_metadata({VERSION_KEY: str(SCHEMA_VERSION).encode()})
+            writer = pq.ParquetWriter(temporary, schema, compression="zstd")
+            self._writers[table] = self._stack.enter_context(writer)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    def write(self, table: TableName, rows: Sequence[Row]) -> None:
+        """Append rows to a table. Lone surrogates, which Parquet's text cannot hold, become U+FFFD."""
+        if not rows:
+            return
+        storable = [{name: _storable(value) for name, value in row.items()} for row in rows]
+        self._writers[table].write_table(pa.Table.from_pylist(storable, schema=SCHEMAS[table]))
+
+
+def _storable(value: Any) -> Any:  # noqa: ANN401 - any column's value
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, tuple):
+        return [clean_text(text) for text in cast("tuple[str, ...]", value)]
+    return value

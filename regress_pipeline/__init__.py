@@ -1,0 +1,1 @@
+"""How evaluations are run: the `regress` command and the Dagster definitions."""

@@ -1,0 +1,106 @@
+"""`regress run` and `regress validate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+SuiteFolder = Annotated[
+    Path | None,
+    typer.Argument(metavar="[SUITE]", help="A suite folder: suite.yaml, candidate.yaml, records/."),
+]
+Records = Annotated[
+    Path | None, typer.Option(help="Baseline run records, a file or folder, instead of a suite folder.")
+]
+CandidatePath = Annotated[
+    Path | None, typer.Option(help="The candidate: a file like candidate.yaml, or a folder of records.")
+]
+CandidateRecords = Annotated[
+    Path | None, typer.Option(help="The candidate's run records, a file or folder, made elsewhere.")
+]
+Expectation = Annotated[
+    Path | None, typer.Option(help="The expectation, a YAML or JSON file; with --records.")
+]
+Name = Annotated[str | None, typer.Option(help="Name of the suite; with --records.")]
+Cases = Annotated[
+    list[str] | None,
+    typer.Option(metavar="GLOB", help="Only cases whose name or id matches; may be repeated."),
+]
+AllowEmpty = Annotated[bool, typer.Option("--allow-empty", help="No case at all is fine.")]
+EnvFile = Annotated[
+    Path | None, typer.Option(help="Read environment variables from this file; set ones stay.")
+]
+Store = Annotated[
+    Path | None, typer.Option(help="The store: journal, history, outputs. Default: settings, else .regress.")
+]
+
+
+def run(
+    suite: SuiteFolder = None,
+    records: Records = None,
+    candidate: CandidatePath = None,
+    candidate_records: CandidateRecords = None,
+    expectation: Expectation = None,
+    name: Name = None,
+    cases: Cases = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Output folder. Default: STORE/outputs/<evaluation id>.")
+    ] = None,
+    fail_on: Annotated[
+        Literal["fail", "warn", "never"], typer.Option(help="Exit 1 from this gate status on.")
+    ] = "fail",
+    store: Store = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Begin anew, even if the same evaluation is unfinished.")
+    ] = False,
+    resume: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Go on with this evaluation; inconclusive cases are done again."),
+    ] = None,
+    allow_empty: AllowEmpty = False,
+    env_file: EnvFile = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check all inputs and stop; as `regress validate`.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Evaluate a candidate against recorded baselines.
+
+    Exit codes: 0 fine, 1 the gate reached --fail-on, 2 invalid input, 3 no case conclusive, 4 no cases,
+    130 interrupted.
+    """
+    from regress_pipeline.cli import running
+
+    inputs = running.Inputs(
+        suite, records, candidate, candidate_records, expectation, name, tuple(cases or ())
+    )
+    if dry_run:
+        code = running.validate(inputs, allow_empty=allow_empty, env_file=env_file)
+    else:
+        choices = running.Choices(
+            out=out, fail_on=fail_on, store=store, fresh=fresh, allow_empty=allow_empty, as_json=as_json
+        )
+        code = running.run(inputs, choices, resume=resume, env_file=env_file)
+    raise typer.Exit(code)
+
+
+def validate(
+    suite: SuiteFolder = None,
+    records: Records = None,
+    candidate: CandidatePath = None,
+    candidate_records: CandidateRecords = None,
+    expectation: Expectation = None,
+    name: Name = None,
+    cases: Cases = None,
+    allow_empty: AllowEmpty = False,
+    env_file: EnvFile = None,
+) -> None:
+    """Check every input of `regress run` without evaluating anything."""
+    from regress_pipeline.cli import running
+
+    inputs = running.Inputs(
+        suite, records, candidate, candidate_records, expectation, name, tuple(cases or ())
+    )
+    raise typer.Exit(running.validate(inputs, allow_empty=allow_empty, env_file=env_file))

@@ -1,0 +1,26 @@
+"""`regress sql`: questions over the whole history."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def sql(
+    statement: Annotated[
+        str,
+        typer.Argument(
+            metavar="SQL",
+            help="Over evaluations, case_results, comparisons, baseline_records, candidate_records.",
+        ),
+    ],
+    store: Annotated[Path | None, typer.Option(help="The store. Default: settings, else .regress.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print rows as JSON.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print rows as CSV.")] = False,
+) -> None:
+    """Ask the history in SQL (DuckDB). Each table shows the newest revision of every row."""
+    from regress_pipeline.cli import asking
+
+    asking.ask(statement, store=store, as_json=as_json, as_csv=as_csv)

@@ -1,0 +1,174 @@
+"""THE op: evaluates the cases a run asks for and tells Dagster what became of each."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import dagster as dg
+
+from regress_core.evaluation.engine import evaluate
+from regress_core.evaluation.events import CaseDone, Emit, EvaluationDone, Event
+from regress_core.evaluation.plan import EvaluationPlan
+from regress_core.evaluation.ports import Ports
+from regress_core.files import relative_to_working_folder
+from regress_core.suite.contract import RunRegressionSummary
+from regress_core.suite.outcome import CaseOutcome
+from regress_pipeline.checks import NO_REGRESSION, no_regression
+
+CASE_ASSETS = ("baseline_records", "candidate_records", "comparisons", "judge_results", "case_summaries")
+SUITE_SUMMARY = "suite_summary"
+
+# Dagster reads the data version of an observed materialization from this tag.
+_DATA_VERSION_TAG = "dagster/data_version"
+
+CaseEvent = dg.AssetMaterialization | dg.AssetCheckEvaluation
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which of a suite's assets a run asks for."""
+
+    suite: str
+    assets: frozenset[dg.AssetKey]
+    checks: frozenset[dg.AssetCheckKey]
+
+    def key(self, asset: str) -> dg.AssetKey:
+        """Give the key of one of the suite's assets."""
+        return dg.AssetKey([self.suite, asset])
+
+    def __contains__(self, asset: str) -> bool:
+        return self.key(asset) in self.assets
+
+
+class InconclusiveCasesFailure(dg.Failure):
+    """Ends a run with inconclusive cases, after everything else has been materialized."""
+
+
+class _StoppedError(Exception):
+    """Ends the engine because nobody takes its events any more."""
+
+
+def run_plan(plan: EvaluationPlan, ports: Ports, selection: Selection, observe: Emit) -> Iterator[CaseEvent]:
+    """Evaluate the plan's portion and yield Dagster's events as cases finish.
+
+    The engine runs in a thread of its own and hands its events over by a queue, so that Dagster's slow event
+    writes never hold up a case.
+
+    Raises:
+        InconclusiveCasesFailure: At the end, if any case is inconclusive: those cases stop at the asset they
+            could not produce; all others are materialized.
+    """
+    inconclusive: list[CaseOutcome] = []
+    for event in _engine_events(plan, ports):
+        observe(event)
+        if isinstance(event, CaseDone):
+            if event.outcome.inconclusive:
+                inconclusive.append(event.outcome)
+            yield from _case_events(plan, selection, event)
+        elif isinstance(event, EvaluationDone) and SUITE_SUMMARY in selection:
+            yield _suite_event(plan, ports, selection, event.summary)
+    if inconclusive:
+        first = inconclusive[0]
+        raise InconclusiveCasesFailure(
+            description=f"{len(inconclusive)} inconclusive: {first.case_name}: {'; '.join(first.reasons)}",
+            metadata={outcome.case_id: "; ".join(outcome.reasons) for outcome in inconclusive[:50]},
+            allow_retries=False,
+        )
+
+
+def _engine_events(plan: EvaluationPlan, ports: Ports) -> Iterator[Event]:
+    waiting: queue.SimpleQueue[Event | BaseException | None] = queue.SimpleQueue()
+    stop = threading.Event()
+
+    def emit(event: Event) -> None:
+        if stop.is_set():
+            raise _StoppedError
+        waiting.put(event)
+
+    def work() -> None:
+        try:
+            asyncio.run(evaluate(plan, ports, emit))
+            waiting.put(None)
+        except _StoppedError:
+            return
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits for the events
+            waiting.put(error)
+
+    engine = threading.Thread(target=work, name="evaluation")
+    engine.start()
+    try:
+        while (event := waiting.get()) is not None:
+            if isinstance(event, BaseException):
+                raise event
+            yield event
+    finally:  # also when Dagster terminates the run: what is committed stays, the case in flight ends first
+        stop.set()
+        engine.join()
+
+
+def _case_events(plan: EvaluationPlan, selection: Selection, done: CaseDone) -> Iterator[CaseEvent]:
+    outcome = done.outcome
+    for asset in ("baseline_records",) if outcome.inconclusive else CASE_ASSETS:
+        if asset in selection and (asset != "baseline_records" or outcome.baseline_run_id):
+            yield dg.AssetMaterialization(
+                selection.key(asset),
+                partition=outcome.case_id,
+                metadata=_metadata(plan, asset, done),
+                tags={_DATA_VERSION_TAG: _data_version(asset, outcome)},
+            )
+    check = dg.AssetCheckKey(selection.key("case_summaries"), NO_REGRESSION)
+    if check in selection.checks and not outcome.inconclusive:
+        yield no_regression(check.asset_key, outcome)
+
+
+def _metadata(plan: EvaluationPlan, asset: str, done: CaseDone) -> dict[str, dg.RawMetadataValue]:
+    outcome = done.outcome
+    common: dict[str, dg.RawMetadataValue] = {
+        "evaluation_id": plan.evaluation_id,
+        "candidate": plan.candidate.label,
+        "revision": outcome.revision,
+        "resumed": done.resumed,
+    }
+    if asset == "judge_results":
+        return {**common, "judge": "none"}
+    if asset == "baseline_records":
+        return {**common, "run_id": outcome.baseline_run_id, "sha256": outcome.baseline_sha256}
+    if asset == "candidate_records":
+        return {**common, "run_id": outcome.candidate_run_id, "sha256": outcome.candidate_sha256 or ""}
+    if asset == "comparisons":
+        return {**common, "equal": bool(outcome.equal), "signals": list(outcome.signals.raised())}
+    return {**common, "status": outcome.status, "reasons": list(outcome.reasons)}
+
+
+def _data_version(asset: str, outcome: CaseOutcome) -> str:
+    """A record's version is its hash; what is made of both records has both."""
+    if asset == "baseline_records":
+        return outcome.baseline_sha256
+    candidate = outcome.candidate_sha256 or ""
+    return candidate if asset == "candidate_records" else f"{outcome.baseline_sha256[:32]}-{candidate[:32]}"
+
+
+def _suite_event(
+    plan: EvaluationPlan, ports: Ports, selection: Selection, summary: RunRegressionSummary
+) -> dg.AssetMaterialization:
+    totals = summary.totals
+    metadata: dict[str, dg.RawMetadataValue] = {
+        "evaluation_id": plan.evaluation_id,
+        "candidate": plan.candidate.label,
+        "complete": summary.complete,
+        "status": summary.status,
+        "gate": summary.gate.status if summary.gate else summary.status,
+        "planned": len(plan.suite.cases),
+        "cases": totals.cases,
+        "passed": totals.passed,
+        "warned": totals.warned,
+        "failed": totals.failed,
+        "inconclusive": totals.inconclusive,
+    }
+    if summary.complete:
+        metadata["outputs"] = relative_to_working_folder(ports.outputs_of(plan.evaluation_id))
+    return dg.AssetMaterialization(selection.key(SUITE_SUMMARY), metadata=metadata)

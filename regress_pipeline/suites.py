@@ -1,0 +1,62 @@
+"""Finding the suites of this machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from regress_core.errors import InputError
+from regress_core.suite.loading import SUITE_FILE, load_suite_config, suite_name
+from regress_pipeline.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteFolder:
+    """A folder with a suite.yaml, by the suite's name."""
+
+    name: str
+    root: Path
+
+
+def find_suites(suites_root: Path) -> list[SuiteFolder]:
+    """List the suites directly below the suites root, by name; none if there is no such folder.
+
+    Raises:
+        InputError: If a suite.yaml is at fault, or two suites have one name.
+    """
+    if not suites_root.is_dir():
+        return []
+    found: dict[str, SuiteFolder] = {}
+    for root in sorted(path.parent for path in suites_root.glob(f"*/{SUITE_FILE}")):
+        suite = suite_folder(root)
+        twin = found.setdefault(suite.name, suite)
+        if twin is not suite:
+            message = f"the suite name {suite.name} is taken by {twin.root}"
+            raise InputError(message, file=root / SUITE_FILE, field="$.name", remedy="rename one of them")
+    return [found[name] for name in sorted(found)]
+
+
+def suite_folder(root: Path) -> SuiteFolder:
+    """Name the suite of a folder.
+
+    Raises:
+        InputError: If its suite.yaml is missing or at fault.
+    """
+    return SuiteFolder(suite_name(root, load_suite_config(root)), root)
+
+
+def find_suite(text: str, settings: Settings) -> SuiteFolder:
+    """Find a suite by its folder's path or by its name.
+
+    Raises:
+        InputError: If there is none; the message lists those there are.
+    """
+    if (Path(text) / SUITE_FILE).is_file():
+        return suite_folder(Path(text).resolve())
+    suites = find_suites(settings.suites_root)
+    for suite in suites:
+        if suite.name == text:
+            return suite
+    known = ", ".join(suite.name for suite in suites) or "none"
+    message = f"no suite {text!r}: neither a folder with a {SUITE_FILE} nor a suite of the suites root"
+    raise InputError(message, file=settings.suites_root, remedy=f"suites there: {known}")

@@ -1,0 +1,100 @@
+"""`--where` and `--limit` pick rows and change nothing of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from regress_core.errors import InputError
+from regress_core.records.importers.selection import Selection, select_rows
+from regress_core.records.json_io import JsonObject, JsonValue
+from tests.records.importers.support import write_lines
+
+NESTED: list[JsonValue] = [
+    {"id": "a", "info": {"task": {"user_id": "x"}}, "list": [1, 2]},
+    {"id": "b", "info": {"task": {"user_id": "y", "more": [{"z": 1}]}}},
+    {"id": "c", "info": None, "list": []},
+    {"list": [3]},
+    7,
+]
+
+
+def chosen(tmp_path: Path, rows: list[JsonValue], where: str, limit: int | None = None) -> list[int]:
+    file = write_lines(tmp_path / "x.jsonl", *rows)
+    return [row.number for row in select_rows(file, Selection(where, limit))]
+
+
+@pytest.mark.parametrize(
+    ("rows", "where", "numbers"),
+    [
+        ([{"trial": 0}, {"trial": 1}, {"trial": 0}], "trial = 0", [1, 3]),
+        (NESTED, "info.task.user_id = 'x'", [1]),
+        (NESTED, "info.task.user_id in ('x', 'y') and len(list) = 2", [1]),
+        (NESTED, "info.task.more[1].z = 1", [2]),
+        (NESTED, "list[1] = 3", [4]),
+        (NESTED, "id is null", [4, 5]),
+        (NESTED, "true", [1, 2, 3, 4, 5]),
+        (NESTED, "id = 'a' -- the first", [1]),
+        ([{"a": 1}, {"a": "x"}, {"a": None}, {"a": True}], "a = 'x' or a = '1'", [1, 2]),
+        ([{"a": 1}, {"a": {"b": 2}}, {"a": "x"}], "a.b = 2", [2]),
+        ([{"a": 1}, {"a": 1.5}, {"a": 2**70}], "a > 1", [2, 3]),
+        ([{"d": "2026-03-01"}, {"d": "2026-04-01"}], "d like '2026-03%' and d >= '2026-02'", [1]),
+        ([{"u": "71fd3e8f-81c4-479f-b6c5-9486cb61dae6"}, {"u": "no uuid"}], "u like '71%'", [1]),
+        ([{"t": "a\x00b"}, {"t": "\ud800"}, {"t": "\x1b[31m"}], "length(t) = 1", [2]),
+        ([{"ID": 1, "id": 2}, {"id": 2}], "id = 2", [2]),
+        ([{"x": {"A": 1, "a": 2}, "y": 1}, {"x": {"a": 3}, "y": 2}], "y = 2 and x is not null", [2]),
+        ([{"odd key": 1, 'q"q': 1}, {"odd key": 2, 'q"q': 2}], '"odd key" = 2 and "q""q" = 2', [2]),
+        ([{"": 1, "n": {"": 1}}, {"n": None}], "n is null", [2]),
+        ([{"m": {f"key{i}": i}} for i in range(600)], "m.key5 = 5", [6]),
+        ([], "true", []),
+    ],
+)
+def test_where(tmp_path: Path, rows: list[JsonValue], where: str, numbers: list[int]) -> None:
+    assert chosen(tmp_path, rows, where) == numbers
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ("nope = 1", ['"nope" not found', "the columns are: trial, info"]),
+        ("trial = 1 and nope = 1", ["the columns are: trial BIGINT, info"]),
+        ("trial = ", ["--where trial =", "Parser Error"]),
+        ("", ["--where", "Parser Error"]),
+        ("trial = 1) or (true", ["Parser Error"]),
+        ("trial = 1; drop table x", ["Parser Error"]),
+        ("trial = 'x'\nand info = 1", ["the columns are: trial BIGINT, info STRUCT"]),
+        ("'x'", ["Could not convert"]),
+    ],
+)
+def test_a_bad_condition_is_one_line_with_the_columns(tmp_path: Path, where: str, words: list[str]) -> None:
+    rows: list[JsonValue] = [{"trial": 0, "info": {"a": 1}}]
+    with pytest.raises(InputError) as caught:
+        chosen(tmp_path, rows, where)
+    message = str(caught.value)
+    assert message.startswith(f"{tmp_path / 'x.jsonl'}: --where")
+    assert "\n" not in message
+    assert [word for word in [*words, "the columns are:"] if word not in message] == []
+
+
+def test_the_values_are_those_of_the_file(tmp_path: Path) -> None:
+    row: JsonObject = {"b": 1.0, "a": 2**70, "t": "\ud800\x00", "d": "2026-03-01", "n": None, "B": []}
+    file = write_lines(tmp_path / "x.jsonl", {"a": 0}, row)
+    (got,) = select_rows(file, Selection("a > 0 and b = 1 and d is not null and t is not null"))
+    assert (got.number, list(got.value.items())) == (2, list(row.items()))
+
+
+@pytest.mark.parametrize(("limit", "numbers"), [(None, [2, 4, 6]), (2, [2, 4]), (9, [2, 4, 6])])
+def test_the_limit_counts_picked_rows(tmp_path: Path, limit: int | None, numbers: list[int]) -> None:
+    rows: list[JsonValue] = [{"n": n} for n in range(1, 7)]
+    assert chosen(tmp_path, rows, "n % 2 = 0", limit) == numbers
+
+
+def test_a_limit_alone(tmp_path: Path) -> None:
+    file = write_lines(tmp_path / "x.jsonl", {}, {}, {})
+    assert [row.number for row in select_rows(file, Selection(limit=2))] == [1, 2]
+
+
+def test_a_long_row(tmp_path: Path) -> None:
+    rows: list[JsonValue] = [{"n": 1, "text": "x" * 40_000_000}, {"n": 2}]
+    assert chosen(tmp_path, rows, "n = 1 and text is not null") == [1]
