@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from functools import lru_cache
 from typing import Literal
 
 from pydantic import Field
@@ -82,16 +82,6 @@ class Signals(WireModel):
     policy_changed: bool
     final_output_changed: bool
 
-    @classmethod
-    def of(cls, names: Collection[str]) -> Signals:
-        """Set the signals of these names and no others."""
-        return cls(
-            status_changed="statusChanged" in names,
-            tools_changed="toolsChanged" in names,
-            policy_changed="policyChanged" in names,
-            final_output_changed="finalOutputChanged" in names,
-        )
-
     def raised(self) -> tuple[SignalName, ...]:
         """Name the signals that are set."""
         flags: dict[SignalName, bool] = {
@@ -103,7 +93,18 @@ class Signals(WireModel):
         return tuple(name for name, is_set in flags.items() if is_set)
 
 
-NO_SIGNALS = Signals.of(())
+@lru_cache
+def signals_of(names: tuple[str, ...]) -> Signals:
+    """Give the signals of these names and no others; sixteen values serve any number of cases."""
+    return Signals(
+        status_changed="statusChanged" in names,
+        tools_changed="toolsChanged" in names,
+        policy_changed="policyChanged" in names,
+        final_output_changed="finalOutputChanged" in names,
+    )
+
+
+NO_SIGNALS = signals_of(())
 
 
 class Comparison(WireModel):

@@ -9,8 +9,8 @@ from regress_core.errors import InputError
 from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.files import replacing_folder
 from regress_core.history.store import History
-from regress_core.records.json_io import JsonError, JsonObject, JsonValue, dumps, loads
-from regress_core.suite.contract import RunRegressionSummary
+from regress_core.records.json_io import JsonError, JsonValue, dumps, loads
+from regress_core.suite.contract import RunRegressionCaseSummary, RunRegressionSummary
 
 SUMMARY_FILE = "summary.json"
 _FOLDERS = ("candidates", "comparisons", "results")
@@ -54,32 +54,53 @@ def write_outputs(out: Path, history: History, plan: EvaluationPlan, summary: Ru
         for name in _FOLDERS:
             (folder / name).mkdir()
         for row in history.rows_of("candidate_records", plan.evaluation_id):
-            _write(_candidate_file(folder, row["case_id"]), loads(row["record_json"]))
+            _write(_candidate_file(folder, row["case_id"]), row["record_json"])
         for row in history.rows_of("comparisons", plan.evaluation_id):
-            _write(_comparison_file(folder, row["case_id"]), loads(row["comparison_json"]))
-        outcomes = {case.case_id: case.to_json() for case in summary.cases}
+            _write(_comparison_file(folder, row["case_id"]), row["comparison_json"])
+        cases = {case.case_id: case for case in summary.cases}
         for row in history.rows_of("baseline_records", plan.evaluation_id):
-            _write(folder / "results" / f"{row['case_id']}.result.json", _result(folder, row, plan, outcomes))
-        _write(folder / SUMMARY_FILE, summary.to_json())
+            case = cases[row["case_id"]]
+            _write(folder / "results" / f"{case.case_id}.result.json", _result(folder, row, plan, case))
+        write_summary(folder / SUMMARY_FILE, summary)
+
+
+def write_summary(path: Path, summary: RunRegressionSummary) -> None:
+    """Write summary.json, a case a line: a suite may have ten thousand."""
+    head = summary.model_copy(update={"cases": ()}).to_json()
+    before, after = _text(head, indent=2).split('"cases": []', 1)
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(f'{before}"cases": [')
+        for number, case in enumerate(summary.cases):
+            file.write(f"{',' if number else ''}\n    {_text(case.to_json())}")
+        file.write(f"{chr(10) + '  ' if summary.cases else ''}]{after}\n")
 
 
 def _result(
-    folder: Path, baseline: dict[str, Any], plan: EvaluationPlan, outcomes: dict[str | None, JsonObject]
-) -> JsonObject:
-    """Give the RFC's result of a case, with its expectation; what does not exist is left out."""
-    name: str = baseline["case_name"]
-    case_id: str = baseline["case_id"]
-    result: JsonObject = {"name": name, "caseId": case_id, "baseline": loads(baseline["record_json"])}
+    folder: Path, baseline: dict[str, Any], plan: EvaluationPlan, case: RunRegressionCaseSummary
+) -> str:
+    """Give the RFC's result of a case, with its expectation, as JSON text; what does not exist is left out.
+
+    Records and comparison go in as the text that stands: parsing and printing them again would take most of
+    the time that an evaluation takes.
+    """
+    members = {
+        "name": _text(case.name),
+        "caseId": _text(case.case_id),
+        "status": _text(case.status),
+        "inconclusive": _text(case.inconclusive),
+        "reasons": _text(list(case.reasons)),
+        "baseline": baseline["record_json"],
+    }
+    case_id = baseline["case_id"]
     for key, file in (
         ("candidate", _candidate_file(folder, case_id)),
         ("comparison", _comparison_file(folder, case_id)),
     ):
         if file.exists():
-            result[key] = loads(file.read_bytes())
+            members[key] = file.read_text(encoding="utf-8")
     if plan.suite.expectation is not None:
-        result["expectation"] = plan.suite.expectation.to_json()
-    outcome = outcomes[case_id]
-    return {**result, **{key: outcome[key] for key in ("status", "inconclusive", "reasons")}}
+        members["expectation"] = _text(plan.suite.expectation.to_json())
+    return "{\n" + ",\n".join(f'"{key}": {text.strip()}' for key, text in members.items()) + "\n}"
 
 
 def _candidate_file(folder: Path, case_id: str) -> Path:
@@ -90,5 +111,9 @@ def _comparison_file(folder: Path, case_id: str) -> Path:
     return folder / "comparisons" / f"{case_id}.comparison.json"
 
 
-def _write(path: Path, value: JsonValue) -> None:
-    path.write_bytes(dumps(value, indent=2) + b"\n")
+def _text(value: JsonValue, indent: int | None = None) -> str:
+    return dumps(value, indent=indent).decode("utf-8")
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text.rstrip() + "\n", encoding="utf-8", newline="\n")

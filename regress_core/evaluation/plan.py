@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -97,7 +97,14 @@ def begin(plan: EvaluationPlan, journal: Journal, *, fresh: bool = False) -> Eva
         row = journal.reopen(row.evaluation_id, "retryable") if may_pass else None
     if row is None:
         row = journal.create_evaluation(_row(plan))
-    return _of_row(row)
+    # The key covers all content, so that only what the key leaves open is taken from the journal.
+    return replace(
+        plan,
+        evaluation_id=row.evaluation_id,
+        created_at=row.created_at,
+        revision=row.revision,
+        redo=row.redo,
+    )
 
 
 def resume(evaluation_id: str, journal: Journal) -> EvaluationPlan:
@@ -120,9 +127,10 @@ def join(plan: EvaluationPlan, journal: Journal) -> EvaluationPlan:
     return _of_row(journal.create_evaluation(_row(plan)))
 
 
-def outcomes_of(journal: Journal, evaluation_id: str) -> list[CaseOutcome]:
+def outcomes_of(journal: Journal, evaluation_id: str) -> Iterator[CaseOutcome]:
     """Give the newest outcome of every case that has one, ordered by case id."""
-    return [CaseOutcome.from_json(loads(step.payload)) for step in journal.outcomes(evaluation_id)]
+    for step in journal.outcomes(evaluation_id):
+        yield CaseOutcome.from_json(loads(step.payload))
 
 
 def _row(plan: EvaluationPlan) -> EvaluationRow:

@@ -24,7 +24,7 @@ from regress_core.records.json_io import loads
 from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.outcome import CaseOutcome
 
-_ROWS_AT_ONCE = 64  # cases a row group; whole records are in memory until it is written
+_TEXT_AT_ONCE = 4_000_000  # characters of records in memory before a row group is written
 
 
 def publish(plan: EvaluationPlan, ports: Ports, summary: RunRegressionSummary) -> None:
@@ -63,11 +63,15 @@ def _write_history(plan: EvaluationPlan, ports: Ports, summary: RunRegressionSum
 
 def _write_cases(writer: RevisionWriter, facts: EvaluationFacts, steps: Iterator[Step]) -> None:
     rows: dict[TableName, list[Row]] = {table: [] for table in TABLE_NAMES}
+    waiting = 0
     for _, group in groupby(steps, key=lambda step: (step.case_id, step.trial)):
-        for table, row in _rows(facts, {step.stage: step.payload for step in group}):
+        payloads: dict[Stage, str] = {step.stage: step.payload for step in group}
+        for table, row in _rows(facts, payloads):
             rows[table].append(row)
-        if len(rows["case_results"]) >= _ROWS_AT_ONCE:
+        waiting += sum(map(len, payloads.values()))
+        if waiting >= _TEXT_AT_ONCE:
             _flush(writer, rows)
+            waiting = 0
     _flush(writer, rows)
 
 

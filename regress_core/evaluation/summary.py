@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from regress_core.evaluation.plan import EvaluationPlan, outcomes_of
 from regress_core.journal.journal import Journal
-from regress_core.suite.contract import RunRegressionSummary
+from regress_core.suite.contract import RunRegressionCaseSummary, RunRegressionSummary
 from regress_core.suite.gate import decide_gate
 from regress_core.suite.summary import totals, worst
 
 
 def summarize_evaluation(plan: EvaluationPlan, journal: Journal) -> RunRegressionSummary:
     """Sum up every planned case that has an outcome, ordered by case id."""
-    outcomes = outcomes_of(journal, plan.evaluation_id)
-    cases = tuple(outcome.summary() for outcome in outcomes)
-    settled = sum(plan.is_settled(outcome) for outcome in outcomes)
+    cases: list[RunRegressionCaseSummary] = []
+    settled = 0
+    for outcome in outcomes_of(journal, plan.evaluation_id):
+        cases.append(outcome.summary())
+        settled += plan.is_settled(outcome)
     counted = totals(cases).model_copy(update={"inconclusive": sum(case.inconclusive for case in cases)})
     return RunRegressionSummary(
         suite=plan.suite.name,
         status=worst(case.status for case in cases),
         totals=counted,
-        cases=cases,
+        cases=tuple(cases),
         gate=decide_gate(cases, plan.suite.config.gate),
         evaluation_id=plan.evaluation_id,
         candidate={"id": plan.candidate.candidate_id, "label": plan.candidate.label},

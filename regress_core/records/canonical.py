@@ -13,7 +13,6 @@ import math
 import re
 from functools import lru_cache
 from json.encoder import encode_basestring
-from typing import Any, cast
 
 from regress_core.records.json_io import JsonValue, escape_lone_surrogates
 
@@ -45,7 +44,7 @@ def hash_text(text: str) -> str:
 
 
 def _text(value: JsonValue) -> str:  # noqa: PLR0911 - one return a JSON type
-    kind = cast("type[Any]", type(value))
+    kind = value.__class__
     if kind is str:
         return encode_basestring(value)
     if kind is dict:
@@ -89,9 +88,13 @@ def number_text(number: float) -> str:
         raise ValueError("NaN and infinities are no JSON values")
     if number == 0:
         return "0"
+    # Both languages print the shortest digits that read back as the same double; only the layout differs,
+    # and without an exponent in Python's just by the `.0` of a whole number.
+    text = repr(number)
+    if "e" not in text:
+        return text.removesuffix(".0")
     sign = "-" if number < 0 else ""
-    # Both languages print the shortest digits that read back as the same double; only the layout differs.
-    mantissa, _, exponent = repr(abs(number)).partition("e")
+    mantissa, _, exponent = text.removeprefix("-").partition("e")
     whole, _, fraction = mantissa.partition(".")
     significant = (whole + fraction).lstrip("0")
     leading_zeros = len(whole + fraction) - len(significant)

@@ -17,6 +17,7 @@ DEEPEST = 200
 """How deep JSON may nest; what reads it recursively stays far from Python's own limit."""
 
 _BRACKET_OR_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
+_ALL_BUT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -70,7 +71,7 @@ def loads(data: bytes | str) -> JsonValue:
         text = data if isinstance(data, str) else data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise JsonError("$", f"not UTF-8 at byte {error.start}") from error
-    if text.count("{") + text.count("[") > DEEPEST and _depth(text) > DEEPEST:
+    if _nests_too_deeply(text):
         raise JsonError("$", f"nests deeper than {DEEPEST}")
     try:
         return json.loads(text, parse_constant=_constant, parse_float=_finite, object_pairs_hook=_unique_keys)
@@ -115,6 +116,22 @@ def child_path(path: str, key: str | int) -> str:
     if isinstance(key, int):
         return f"{path}[{key}]"
     return f"{path}.{key}" if key.isidentifier() else f"{path}[{key!r}]"
+
+
+def _nests_too_deeply(text: str) -> bool:
+    """Tell whether JSON text nests deeper than `DEEPEST`, without walking through it character by character.
+
+    Of the text only its brackets are kept; taking the innermost pairs off again and again ends after as many
+    rounds as it nests deep. Brackets inside strings can only make that number larger, or stay behind.
+    """
+    brackets = text.encode("utf-8", "replace").translate(None, _ALL_BUT_BRACKETS)
+    rounds, before = 0, -1
+    while before != len(brackets) and rounds + len(brackets) > DEEPEST:
+        rounds, before = rounds + 1, len(brackets)
+        brackets = brackets.replace(b"{}", b"").replace(b"[]", b"")
+    if rounds + len(brackets) <= DEEPEST:
+        return False
+    return _depth(text) > DEEPEST
 
 
 def _depth(text: str) -> int:

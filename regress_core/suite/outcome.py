@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from regress_core.compare.model import Signals
+from regress_core.compare.model import Signals, signals_of
 from regress_core.judge.contract import Status
 from regress_core.records.json_io import JsonObject
 from regress_core.suite.contract import RunRegressionCaseSummary
@@ -115,7 +115,7 @@ class CaseOutcome:
             revision=value["revision"],
             status=value["status"],
             reasons=tuple(value["reasons"]),
-            signals=Signals.of(raised),
+            signals=signals_of(tuple(raised)),
             equal=value["equal"],
             baseline_run_id=value["baselineRunId"],
             candidate_run_id=value["candidateRunId"],

@@ -17,6 +17,8 @@ from regress_core.records.json_io import dumps
 from regress_pipeline.cli.render import note, printable
 from regress_pipeline.settings import load_settings
 
+_WIDTH_OF_A_FILE = 200  # columns for a table that goes to no terminal
+
 
 def ask(statement: str, *, store: Path | None, as_json: bool, as_csv: bool) -> None:
     """Run a statement and print its rows; say on stderr what is missing from them.
@@ -82,5 +84,10 @@ def _print_table(answer: Answer, rows: list[dict[str, Any]]) -> None:
     for name in answer.table.column_names:
         table.add_column(name, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(printable(_cell(value))) for value in row.values()))
-    Console(soft_wrap=False).print(table)
+        table.add_row(*(Text(printable(_shown(value))) for value in row.values()))
+    Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE).print(table)
+
+
+def _shown(value: object) -> str:
+    """Show a cell to a person: times to the second."""
+    return f"{value:%Y-%m-%d %H:%M:%S}Z" if isinstance(value, datetime) else _cell(value)

@@ -1,8 +1,17 @@
-"""`regress demo`."""
+"""`regress demo`: the main job on the example suite, through Dagster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 
-def demo() -> None:
-    """Run the demo."""
-    raise typer.Exit(0)
+def demo(
+    store: Annotated[Path | None, typer.Option(help="The store. Default: settings, else .regress.")] = None,
+) -> None:
+    """Evaluate two candidates of the example support agent and ask the history about both."""
+    from regress_pipeline.cli import demonstrating
+
+    raise typer.Exit(demonstrating.demonstrate(store))

@@ -117,9 +117,9 @@ def _write(outcomes: Iterable[Outcome], suite: Path, *, label: str | None = None
     if label is not None and report.imported and not report.labelled:
         _say(f"warning: --label {label}: no imported row has it", err=True)
     if report.imported:
-        there = f", {report.unchanged} there already" if report.unchanged else ""
+        there = f" ({report.unchanged} more were there already)" if report.unchanged else ""
         folder = relative_to_working_folder(report.folder)
-        _say(f"{report.imported} records in {folder}: {report.written} written{there}")
+        _say(f"records written to {folder}: {report.written}{there}")
     else:
         _say("nothing was imported", err=True)
     if report.rejected:

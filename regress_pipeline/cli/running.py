@@ -176,7 +176,7 @@ def _evaluate(plan: EvaluationPlan, ports: Ports, choices: Choices) -> ExitCode:
         with show_progress() as emit:
             summary = asyncio.run(evaluate(plan, ports, emit))
     except KeyboardInterrupt:
-        kept = len(outcomes_of(ports.journal, plan.evaluation_id))
+        kept = sum(1 for _ in outcomes_of(ports.journal, plan.evaluation_id))
         note(f"interrupted: {kept} of {len(plan.suite.cases)} cases are kept; go on with:")
         note(f"  {_resume_command(plan, ports, choices)}")
         return ExitCode.INTERRUPTED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -93,7 +94,7 @@ def _message(value: JsonValue, path: str) -> _Message:
         raise JsonError(child_path(path, "role"), "the field is missing")
     role = message["role"]
     if role not in _ROLES:
-        raise JsonError(child_path(path, "role"), f"the role {role!r} is unknown")
+        raise JsonError(child_path(path, "role"), f"the role {reprlib.repr(role)} is unknown")
     return _Message(message, role, path)
 
 

@@ -12,7 +12,7 @@ from regress_core.records.importers.times import UNKNOWN_TIME, iso_time
 from regress_core.records.json_io import JsonError, JsonValue
 
 # Effects are a part of the calls, and so as unknown as they are.
-_UNRECORDED = (*UNRECORDED, "prompts", "toolCalls", "effects")
+_UNRECORDED = (*UNRECORDED, "prompts", "toolCalls")
 
 
 @dataclass(frozen=True, slots=True)

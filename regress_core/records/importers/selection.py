@@ -18,6 +18,7 @@ from regress_core.records.json_io import clean_text
 
 _NUMBER = "__row_number__"
 _LARGEST_ROW_BY_DEFAULT = 16 * 1024 * 1024
+_MOST_COLUMNS, _LONGEST_TEXT = 50, 200  # in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,25 +56,36 @@ def _matching_rows(file: Path, condition: str) -> frozenset[int]:
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "rows.ndjson"
         longest = _write_table(file, table, columns)
-        types = columns.sql_types()
         try:
             with duckdb.connect() as connection:
                 relation = connection.read_json(
                     str(table),
                     format="newline_delimited",
-                    columns={_NUMBER: "BIGINT", **types},
+                    columns={_NUMBER: "BIGINT", **columns.sql_types()},
                     maximum_object_size=max(longest, _LARGEST_ROW_BY_DEFAULT),
                 )
                 numbers = relation.filter(condition).select(_NUMBER).fetchall()
         except duckdb.Error as error:
-            known = [f"{name} {types.get(name, '')}".strip() for name in columns.names]
             raise InputError(
-                str(error).partition("\n")[0],
+                _cut(str(error).partition("\n")[0]),
                 file=file,
                 field=f"--where {condition}",
-                remedy=f"the columns are: {', '.join(known) or 'none'}",
+                remedy=f"the columns are: {_listed(columns)}",
             ) from error
     return frozenset(cast("int", number) for (number,) in numbers)
+
+
+def _listed(columns: Columns) -> str:
+    """List the columns, those that the condition mentions with their types."""
+    types = columns.sql_types()
+    listed = [_cut(f"{name} {types.get(name, '')}".strip()) for name in columns.names]
+    more = [f"and {len(listed) - _MOST_COLUMNS} more"] if len(listed) > _MOST_COLUMNS else []
+    return ", ".join([*listed[:_MOST_COLUMNS], *more]) or "none"
+
+
+def _cut(text: str) -> str:
+    """Shorten text that names the type of a large object."""
+    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."
 
 
 def _write_table(file: Path, table: Path, columns: Columns) -> int:

@@ -35,14 +35,14 @@ def test_openai_chat(tmp_path: Path) -> None:
     log = write_lines(tmp_path / "log.jsonl", TALK)
     result = invoke("openai-chat", log, "--suite", tmp_path / "s")
     assert result.exit_code == 0
-    assert result.stdout == f"1 records in {tmp_path / 's' / 'records'}: 1 written\n"
+    assert result.stdout == f"records written to {tmp_path / 's' / 'records'}: 1\n"
     assert result.stderr == (
         "warning: multi-turn: 1 of 1 records can be compared with recorded candidates only; "
         "import with --turns each to replay\n"
     )
     again = invoke("openai-chat", log, "--suite", tmp_path / "s")
     assert again.exit_code == 0
-    assert again.stdout == f"1 records in {tmp_path / 's' / 'records'}: 0 written, 1 there already\n"
+    assert again.stdout == f"records written to {tmp_path / 's' / 'records'}: 0 (1 more were there already)\n"
 
 
 def test_every_option(tmp_path: Path) -> None:

@@ -45,7 +45,6 @@ def test_record() -> None:
                     "descriptor",
                     "prompts",
                     "toolCalls",
-                    "effects",
                 ],
             }
         },

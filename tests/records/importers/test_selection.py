@@ -77,6 +77,15 @@ def test_a_bad_condition_is_one_line_with_the_columns(tmp_path: Path, where: str
     assert [word for word in [*words, "the columns are:"] if word not in message] == []
 
 
+def test_a_long_list_of_columns_is_cut(tmp_path: Path) -> None:
+    row = {f"c{number}": number for number in range(60)} | {"wide": {f"field{n}": n for n in range(100)}}
+    with pytest.raises(InputError) as caught:
+        chosen(tmp_path, [{"wide": row["wide"]}, row], "wide = 1")
+    message = str(caught.value)
+    assert message.endswith("c47, c48, and 11 more")
+    assert len(message) < 1000
+
+
 def test_the_values_are_those_of_the_file(tmp_path: Path) -> None:
     row: JsonObject = {"b": 1.0, "a": 2**70, "t": "\ud800\x00", "d": "2026-03-01", "n": None, "B": []}
     file = write_lines(tmp_path / "x.jsonl", {"a": 0}, row)
