@@ -92,7 +92,7 @@ class History:
 
     def rows_of(self, table: TableName, evaluation_id: str) -> Iterator[dict[str, Any]]:
         """Give the rows of one evaluation, revision after revision, each ordered as it was written."""
-        files = [f for f in self.list(table).files if f.stem.rpartition("-")[0] == evaluation_id]
+        files = (self.root / table).glob(f"suite=*/month=*/{evaluation_id}-*.parquet")
         for path in sorted(files, key=lambda file: int(file.stem.rpartition("-")[2])):
             with pq.ParquetFile(path) as file:
                 for batch in file.iter_batches(batch_size=64):

@@ -122,16 +122,16 @@ def _nests_too_deeply(text: str) -> bool:
     """Tell whether JSON text nests deeper than `DEEPEST`, without walking through it character by character.
 
     Of the text only its brackets are kept; taking the innermost pairs off again and again ends after as many
-    rounds as it nests deep. Brackets inside strings can only make that number larger, or stay behind.
+    rounds as it nests deep, and nobody waits for more rounds than matter. Brackets inside strings can only make that number larger, or stay behind.
     """
     brackets = text.encode("utf-8", "replace").translate(None, _ALL_BUT_BRACKETS)
     rounds, before = 0, -1
-    while before != len(brackets) and rounds + len(brackets) > DEEPEST:
+    while rounds + len(brackets) > DEEPEST:
+        if rounds > DEEPEST or before == len(brackets):
+            return _depth(text) > DEEPEST
         rounds, before = rounds + 1, len(brackets)
         brackets = brackets.replace(b"{}", b"").replace(b"[]", b"")
-    if rounds + len(brackets) <= DEEPEST:
-        return False
-    return _depth(text) > DEEPEST
+    return False
 
 
 def _depth(text: str) -> int:

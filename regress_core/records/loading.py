@@ -28,7 +28,13 @@ class RecordFile:
 
 @dataclass(frozen=True, slots=True)
 class LoadedRecord:
-    """A record with the SHA-256 of the bytes it was read from, in hexadecimal."""
+    """A record as it was read.
+
+    Attributes:
+        record: The record.
+        sha256: SHA-256 of the file's bytes, in hexadecimal.
+        text: The file's bytes.
+    """
 
     record: RunRecord
     sha256: str
@@ -93,15 +99,6 @@ def load_record(file: RecordFile) -> LoadedRecord:
         raise InputError(
             f"cannot be read: {os_error_text(error)}", file=file.path, case=file.case_id
         ) from error
-    return parse_record(data, file)
-
-
-def parse_record(data: bytes, file: RecordFile) -> LoadedRecord:
-    """Validate the bytes of a record file.
-
-    Raises:
-        InputError: As `load_record`.
-    """
     try:
         record = RunRecord.parse(loads(data))
     except JsonError as error:

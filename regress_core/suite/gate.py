@@ -53,7 +53,7 @@ def decide_gate(cases: Sequence[RunRegressionCaseSummary], gate: GateConfig) -> 
 
 
 def exit_code(summary: RunRegressionSummary, *, fail_on: FailOn, allow_empty: bool) -> ExitCode:
-    """Give the exit code of an evaluation that ran to its end.
+    """Give the exit code of an evaluation; one that is not complete is never fine.
 
     Args:
         summary: What the evaluation came to.
@@ -65,7 +65,7 @@ def exit_code(summary: RunRegressionSummary, *, fail_on: FailOn, allow_empty: bo
     if totals.cases == 0:
         return ExitCode.OK if allow_empty else ExitCode.NO_CASES
     status: Status = summary.gate.status if summary.gate else summary.status
-    nothing_known = totals.inconclusive == totals.cases
+    nothing_known = totals.inconclusive == totals.cases or not summary.complete
     reached = status == "fail" or (status == "warn" and fail_on == "warn")
     if reached and fail_on != "never":
         return ExitCode.GATE

@@ -16,7 +16,6 @@ from regress_core.records.loading import (
     display_name,
     list_record_files,
     load_record,
-    parse_record,
 )
 from regress_core.records.model import RunRecord
 from tests.support.records import message, record_json
@@ -158,15 +157,6 @@ def test_a_record_is_loaded_with_the_hash_of_its_bytes(tmp_path: Path) -> None:
     )
 
 
-def test_bytes_are_parsed_without_a_file() -> None:
-    data = dumps(record_json())
-
-    loaded = parse_record(data, RecordFile("a", Path("nowhere/a.json")))
-
-    assert loaded.record.data == record_json()
-    assert loaded.sha256 == hashlib.sha256(data).hexdigest()
-
-
 def _json(**changes: object) -> bytes:
     return dumps(record_json(**changes))
 
@@ -203,11 +193,14 @@ def test_a_faulty_record_names_file_path_case_and_remedy(
     assert "\n" not in str(error)
 
 
-def test_the_whole_line_of_an_error() -> None:
-    with pytest.raises(InputError) as raised:
-        parse_record(b"{}", RecordFile("a", Path("records/a.json")))
+def test_the_whole_line_of_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(b"{}")
 
-    assert str(raised.value) == f"records/a.json: $.runId: case a: the field is missing; {REMEDY}"
+    with pytest.raises(InputError) as raised:
+        load_record(RecordFile("a", path))
+
+    assert str(raised.value) == f"{path}: $.runId: case a: the field is missing; {REMEDY}"
 
 
 def test_a_file_that_is_gone_names_file_and_case(tmp_path: Path) -> None:

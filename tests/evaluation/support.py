@@ -1,0 +1,103 @@
+"""Planning and evaluating suites on disk, with a real journal and history."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from regress_core.evaluation.engine import evaluate
+from regress_core.evaluation.events import CaseDone, CaseStarted, EvaluationStarted, Event
+from regress_core.evaluation.plan import EvaluationPlan, begin, build_plan
+from regress_core.evaluation.ports import Ports
+from regress_core.ids import new_evaluation_id, utc_now
+from regress_core.records.json_io import JsonObject
+from regress_core.suite.contract import RunRegressionSummary
+from regress_core.suite.loading import load_candidate, load_suite
+
+
+def plan_of(root: Path, cases: Sequence[str] | None = None) -> EvaluationPlan:
+    """Plan a suite folder as its files stand now; `cases` picks cases and sets their order."""
+    suite = load_suite(root)
+    by_id = {case.case_id: case for case in suite.cases}
+    chosen = suite.cases if cases is None else tuple(by_id[case] for case in cases)
+    candidate = load_candidate(root / "candidate.yaml")
+    return build_plan(suite, candidate, chosen, trigger="library", clock=utc_now, new_id=new_evaluation_id)
+
+
+@dataclass
+class Log:
+    """An `emit` that keeps the events, and is interrupted at one of them, counted from 0."""
+
+    interrupt_at: int | None = None
+    events: list[Event] = field(default_factory=list[Event])
+
+    def __call__(self, event: Event) -> None:
+        self.events.append(event)
+        if len(self.events) - 1 == self.interrupt_at:
+            raise KeyboardInterrupt
+
+    @property
+    def started(self) -> list[str]:
+        """The cases that were evaluated."""
+        return [event.case_id for event in self.events if isinstance(event, CaseStarted)]
+
+    @property
+    def resumed(self) -> list[str]:
+        """The cases whose outcome was there before."""
+        return [e.outcome.case_id for e in self.events if isinstance(e, CaseDone) and e.resumed]
+
+    @property
+    def opening(self) -> EvaluationStarted:
+        """The first event."""
+        first = self.events[0]
+        assert isinstance(first, EvaluationStarted)
+        return first
+
+
+def ignore(_: Event) -> None:
+    """Take an event and drop it."""
+
+
+def run(
+    plan: EvaluationPlan, store: Path, emit: Callable[[Event], None] = ignore, out: Path | None = None
+) -> RunRegressionSummary:
+    """Evaluate a plan that stands in the journal, as a process of its own would."""
+    with Ports.open(store, out=out) as ports:
+        return asyncio.run(evaluate(plan, ports, emit))
+
+
+def taken_up(plan: EvaluationPlan, store: Path, *, fresh: bool = False) -> EvaluationPlan:
+    """Enter a plan as the command line does."""
+    with Ports.open(store) as ports:
+        return begin(plan, ports.journal, fresh=fresh)
+
+
+def evaluated(
+    root: Path, store: Path, emit: Callable[[Event], None] = ignore, *, out: Path | None = None
+) -> RunRegressionSummary:
+    """Plan and evaluate a suite folder; what the command `regress run` does."""
+    return run(taken_up(plan_of(root), store), store, emit, out)
+
+
+def interrupted(root: Path, store: Path, at: int, *, plan: EvaluationPlan | None = None) -> EvaluationPlan:
+    """Plan and evaluate until the event of this number, which is the last; an earlier end is fine too."""
+    begun = taken_up(plan or plan_of(root), store)
+    with suppress(KeyboardInterrupt):
+        run(begun, store, Log(interrupt_at=at))
+    return begun
+
+
+def by_case(summary: RunRegressionSummary) -> dict[str, JsonObject]:
+    """Give the entries of a summary by case id."""
+    return {case["caseId"]: case for case in summary.to_json()["cases"]}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one test keeps its suite and its store."""
+
+    root: Path
+    store: Path

@@ -1,0 +1,46 @@
+"""Rows and steps of a journal, by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from regress_core.journal.journal import EvaluationRow, Journal, Stage, Step
+
+CREATED_AT = datetime(2026, 3, 31, 23, 59, 58, 123456, tzinfo=UTC)
+
+
+def row(evaluation_id: str = "e1", **changes: Any) -> EvaluationRow:  # noqa: ANN401 - fields of the row
+    """Give a running evaluation, then `changes`."""
+    made = EvaluationRow(
+        evaluation_id=evaluation_id,
+        plan_key="plan-1",
+        suite="shop",
+        state="running",
+        revision=1,
+        redo="none",
+        created_at=CREATED_AT,
+        plan='{"cases":[]}',
+    )
+    return dataclasses.replace(made, **changes)
+
+
+def step(
+    case_id: str,
+    stage: Stage = "outcome",
+    payload: str = "{}",
+    *,
+    evaluation_id: str = "e1",
+    trial: int = 1,
+    revision: int = 1,
+) -> Step:
+    """Give a step of the first revision."""
+    return Step(evaluation_id, case_id, trial, stage, revision, payload)
+
+
+def commit(journal: Journal, steps: Iterable[Step]) -> None:
+    """Commit steps and wait until they are safe."""
+    asyncio.run(journal.commit(list(steps)))
