@@ -122,7 +122,8 @@ def _nests_too_deeply(text: str) -> bool:
     """Tell whether JSON text nests deeper than `DEEPEST`, without walking through it character by character.
 
     Of the text only its brackets are kept; taking the innermost pairs off again and again ends after as many
-    rounds as it nests deep, and nobody waits for more rounds than matter. Brackets inside strings can only make that number larger, or stay behind.
+    rounds as it nests deep (more rounds than matter are not made). Brackets inside strings can only make that
+    number larger, or stay behind; then the text itself decides.
     """
     brackets = text.encode("utf-8", "replace").translate(None, _ALL_BUT_BRACKETS)
     rounds, before = 0, -1
