@@ -79,10 +79,10 @@ class EvaluationRow:
 class Journal:
     """A journal file. Reads see what is committed; writes go through one thread. Safe across processes."""
 
-    def __init__(self, reading: Engine, writing: Engine) -> None:
+    def __init__(self, reading: Engine, writing: Engine, path: Path) -> None:
         self._reading = reading
         self._writing = writing
-        self._writer = Writer(writing)
+        self._writer = Writer(writing, path)
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -105,7 +105,7 @@ class Journal:
             writing.dispose()
             remedy = "move it away, or name another folder with --store"
             raise InputError(f"not a usable journal: {error.orig}", file=path, remedy=remedy) from error
-        return cls(reading, writing)
+        return cls(reading, writing, path)
 
     def __enter__(self) -> Self:
         return self

@@ -6,9 +6,13 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DatabaseError
+
+from regress_core.errors import InputError
 
 T = TypeVar("T")
 
@@ -21,8 +25,9 @@ class Writer:
     Each operation runs in a savepoint: one that raises is undone alone, and its caller gets the error.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, place: Path) -> None:
         self._engine = engine
+        self._place = place
         self._waiting: queue.SimpleQueue[tuple[Callable[[Connection], Any], Future[Any]] | None] = (
             queue.SimpleQueue()
         )
@@ -58,13 +63,19 @@ class Writer:
                         with connection.begin_nested():
                             settled.append((future, operation(connection)))
                     except Exception as error:  # noqa: BLE001 - it is handed to the caller that waits for it
-                        future.set_exception(error)
+                        future.set_exception(self._named(error))
         except Exception as error:  # noqa: BLE001 - the commit failed: every caller of the group must know
-            for future, _ in settled:
-                future.set_exception(error)
             for _, future in group:
                 if not future.done():
-                    future.set_exception(error)
+                    future.set_exception(self._named(error))
             return
         for future, result in settled:
             future.set_result(result)
+
+    def _named(self, error: Exception) -> Exception:
+        """Say in one line what the database refuses (a full disk, a lock that is never given up)."""
+        if not isinstance(error, DatabaseError):
+            return error
+        named = InputError(f"the journal cannot be written: {error.orig}", file=self._place)
+        named.__cause__ = error
+        return named

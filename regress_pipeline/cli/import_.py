@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
@@ -22,7 +21,6 @@ app = typer.Typer(
 
 _INVALID_INPUT = 2
 _NOTHING_IMPORTED = 4
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 _Rows = Annotated[
     Path, typer.Argument(metavar="SRC", help="A JSON array, JSON lines or one JSON object; each also .gz.")
@@ -111,17 +109,18 @@ def _write(outcomes: Iterable[Outcome], suite: Path, *, label: str | None = None
     """
     from regress_core.files import relative_to_working_folder
     from regress_core.records.importers.writing import write_imported
+    from regress_pipeline.cli.render import note, say
 
     report = write_imported(outcomes, suite)
     _list_on_stderr(report)
     if label is not None and report.imported and not report.labelled:
-        _say(f"warning: --label {label}: no imported row has it", err=True)
+        note(f"warning: --label {label}: no imported row has it")
     if report.imported:
         there = f" ({report.unchanged} more were there already)" if report.unchanged else ""
         folder = relative_to_working_folder(report.folder)
-        _say(f"records written to {folder}: {report.written}{there}")
+        say(f"records written to {folder}: {report.written}{there}")
     else:
-        _say("nothing was imported", err=True)
+        note("nothing was imported")
     if report.rejected:
         raise typer.Exit(_INVALID_INPUT)
     if not report.imported:
@@ -129,14 +128,11 @@ def _write(outcomes: Iterable[Outcome], suite: Path, *, label: str | None = None
 
 
 def _list_on_stderr(report: ImportReport) -> None:
+    from regress_pipeline.cli.render import note
+
     for skipped in report.skipped:
-        _say(f"{skipped.position}: skipped: {skipped.reason}", err=True)
+        note(f"{skipped.position}: skipped: {skipped.reason}")
     for rejected in report.rejected:
-        _say(f"{rejected.position}: rejected: {rejected.reason}", err=True)
+        note(f"{rejected.position}: rejected: {rejected.reason}")
     for warning in report.warnings:
-        _say(f"warning: {warning}", err=True)
-
-
-def _say(text: str, *, err: bool = False) -> None:
-    """Print one line; what a terminal would obey or could not show is written as an escape."""
-    typer.echo(_UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text), err=err)
+        note(f"warning: {warning}")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
+from io import TextIOWrapper
 
 import typer
 
@@ -24,27 +24,37 @@ app.add_typer(pipeline.app, name="pipeline")
 app.command("demo")(demo.demo)
 
 
+_DEBUG = "--debug"
+
+
 @app.callback()
 def _options(
-    debug: bool = typer.Option(False, "--debug", help="Show the traceback of an error."),
+    debug: bool = typer.Option(False, _DEBUG, help="Show the traceback of an error."),
 ) -> None:
-    if debug:
-        os.environ["REGRESS_DEBUG"] = "1"
+    """Take the options that stand before the command."""
 
 
 def main() -> None:
     """Run the command; an error that a user can cause is one line on stderr and exit code 2."""
-    from regress_core.errors import InputError
-
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a console that lacks a character shows its escape
     try:
         app()
-    except InputError as error:
-        if os.environ.get("REGRESS_DEBUG"):
+    except (Exception, KeyboardInterrupt) as error:
+        line, code = _in_one_line(error)
+        if line is None or _DEBUG in sys.argv:
             raise
-        sys.stderr.write(f"regress: {error}\n")
-        sys.exit(2)
-    except KeyboardInterrupt:
-        if os.environ.get("REGRESS_DEBUG"):
-            raise
-        sys.stderr.write("regress: interrupted\n")
-        sys.exit(130)
+        sys.stderr.write(f"regress: {line}\n")
+        sys.exit(code)
+
+
+def _in_one_line(error: BaseException) -> tuple[str | None, int]:
+    """Say an error that is no fault of ours in one line, with its exit code; None for any other."""
+    from regress_core.errors import InputError, os_error_text
+
+    if isinstance(error, InputError):
+        return str(error), 2
+    if isinstance(error, OSError):  # a full disk, a folder that may not be written
+        return f"{error.filename or 'a file'}: {os_error_text(error)}", 2
+    return ("interrupted", 130) if isinstance(error, KeyboardInterrupt) else (None, 1)

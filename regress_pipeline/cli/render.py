@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 
 from regress_core.suite.contract import RunRegressionCaseSummary, RunRegressionSummary
 
+# Control characters, marks that reverse the direction of text, lone surrogates.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _MOST_CASES = 100  # more would scroll the verdict away; the outputs and the history have them all
 
 
@@ -22,8 +25,8 @@ def note(line: str) -> None:
 
 
 def printable(text: str) -> str:
-    """Escape control characters, so that recorded text cannot command the terminal."""
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+    """Escape what a terminal would obey or could not show, so that recorded text cannot command it."""
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def summary_lines(summary: RunRegressionSummary) -> Iterator[str]:
