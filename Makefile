@@ -9,7 +9,7 @@ demo: env
 	@$(BIN)/regress demo
 
 test: env lint types
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest -n 2 --dist worksteal
 
 lint: env
 	$(BIN)/ruff check .

@@ -3,7 +3,6 @@
 Dagster reads the annotations of ops as objects, so this module has no `from __future__ import annotations`.
 """
 
-import hashlib
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,7 +12,7 @@ import dagster as dg
 
 from regress_core.errors import InputError
 from regress_core.evaluation.events import Emit, Event
-from regress_core.evaluation.plan import EvaluationPlan, build_plan, join, resume
+from regress_core.evaluation.plan import EvaluationPlan, build_plan, join, resume, take_up
 from regress_core.evaluation.ports import Ports
 from regress_core.ids import derived_evaluation_id, utc_now
 from regress_core.suite.loading import CANDIDATE_FILE, load_candidate, load_suite
@@ -74,7 +73,9 @@ def define_suite(suite: SuiteFolder, settings: Settings, observe: Emit = _ignore
             frozenset(context.selected_asset_keys),
             frozenset(context.selected_asset_check_keys),
         )
-        cases = list(context.partition_keys)
+        # suite_summary has no partitions, and a run of it alone has none either.
+        partitioned = context.has_partition_key or context.has_partition_key_range
+        cases = list(context.partition_keys) if partitioned else []
         try:
             with Ports.open(settings.store) as ports:
                 plan = _plan(context, config, suite, ports, cases)
@@ -96,14 +97,15 @@ def op_name(suite: str) -> str:
 
 def job_name(suite: str) -> str:
     """Give the name of a suite's job."""
-    return f"{op_name(suite)}_job"
+    return f"job_{_safe(suite)}"
 
 
 def _safe(suite: str) -> str:
-    """Give a name of letters, digits and `_` only, as Dagster wants for ops; `-` and `_` stay different."""
-    if "-" not in suite:
-        return suite
-    return f"{suite.replace('-', '_')}_{hashlib.sha256(suite.encode()).hexdigest()[:6]}"
+    """Give a name of letters, digits and `_` only, as Dagster wants; no two suites share one.
+
+    Suite names have no capital letters.
+    """
+    return suite.replace("-", "_H_")
 
 
 def _plan(
@@ -113,33 +115,49 @@ def _plan(
     ports: Ports,
     cases: list[str],
 ) -> EvaluationPlan:
-    """Take up the run's evaluation, or enter it; a re-execution does inconclusive cases again."""
+    """Take up the run's evaluation, or enter it; a re-execution does inconclusive cases again.
+
+    What the journal has of an evaluation counts; files are read only to enter a new one.
+
+    Raises:
+        InputError: If the evaluation is not there or another suite's, or there is nothing to evaluate.
+    """
     run = context.run
-    evaluation_id = config.evaluation_id or derived_evaluation_id(
-        suite.name, run.tags.get("dagster/backfill") or run.root_run_id or run.run_id
+    # Dagster does not hand a backfill's tag on to every re-execution.
+    root = context.instance.get_run_by_id(run.root_run_id) if run.root_run_id else None
+    backfill_id = (root or run).tags.get("dagster/backfill")
+    wanted = set(_cases_of_backfill(context, suite, backfill_id) or cases)
+    evaluation_id = config.evaluation_id
+    if not evaluation_id and (backfill_id or cases):
+        evaluation_id = derived_evaluation_id(suite.name, backfill_id or run.root_run_id or run.run_id)
+    row = (
+        ports.journal.evaluation(evaluation_id)
+        if evaluation_id
+        else ports.journal.latest_of_suite(suite.name)
     )
-    row = ports.journal.evaluation(evaluation_id)
-    if row is None and config.evaluation_id:
-        raise InputError(f"no evaluation {evaluation_id} in this store", field="evaluation_id")
-    if row is not None and run.root_run_id is not None:
-        return resume(evaluation_id, ports.journal)
+    if row is not None and row.suite != suite.name:
+        message = f"evaluation {evaluation_id} is of suite {row.suite}, not of {suite.name}"
+        raise InputError(message, field="evaluation_id")
+    if row is not None:
+        return resume(row.evaluation_id, ports.journal) if run.root_run_id else take_up(row)
+    if config.evaluation_id or not evaluation_id:
+        named = f"no evaluation {evaluation_id}" if evaluation_id else f"no evaluation of suite {suite.name}"
+        raise InputError(f"{named} in this store", field="evaluation_id")
     loaded = load_suite(suite.root, warn=context.log.warning)
     candidate = load_candidate(Path(config.candidate) if config.candidate else suite.root / CANDIDATE_FILE)
-    wanted = set(_cases_of_backfill(context, suite) or cases)
+    planned = [case for case in loaded.cases if case.case_id in wanted]
+    if not planned:
+        raise InputError("none of this run's partitions is a case of the suite any more", file=suite.root)
     plan = build_plan(
-        loaded,
-        candidate,
-        [case for case in loaded.cases if case.case_id in wanted],
-        trigger="pipeline",
-        clock=utc_now,
-        new_id=lambda _: evaluation_id,
+        loaded, candidate, planned, trigger="pipeline", clock=utc_now, new_id=lambda _: evaluation_id
     )
     return join(plan, ports.journal)
 
 
-def _cases_of_backfill(context: dg.AssetExecutionContext, suite: SuiteFolder) -> list[str]:
-    """List the partitions of the whole backfill that this run is a part of; none without a backfill."""
-    backfill_id = context.run.tags.get("dagster/backfill")
+def _cases_of_backfill(
+    context: dg.AssetExecutionContext, suite: SuiteFolder, backfill_id: str | None
+) -> list[str]:
+    """List the suite's partitions in the whole backfill that this run is a part of; none without one."""
     backfill = context.instance.get_backfill(backfill_id) if backfill_id else None
     if backfill is None or backfill.asset_backfill_data is None:
         return []

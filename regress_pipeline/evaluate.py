@@ -14,7 +14,6 @@ from regress_core.evaluation.engine import evaluate
 from regress_core.evaluation.events import CaseDone, Emit, EvaluationDone, Event
 from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.evaluation.ports import Ports
-from regress_core.files import relative_to_working_folder
 from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.outcome import CaseOutcome
 from regress_pipeline.checks import NO_REGRESSION, no_regression
@@ -98,22 +97,25 @@ def _engine_events(plan: EvaluationPlan, ports: Ports) -> Iterator[Event]:
         except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits for the events
             waiting.put(error)
 
-    engine = threading.Thread(target=work, name="evaluation")
+    # Dagster drops the generator of a terminated run without closing it; as a daemon the thread lets the
+    # process end, and what is committed stays.
+    engine = threading.Thread(target=work, name="evaluation", daemon=True)
     engine.start()
     try:
         while (event := waiting.get()) is not None:
             if isinstance(event, BaseException):
                 raise event
             yield event
-    finally:  # also when Dagster terminates the run: what is committed stays, the case in flight ends first
+    finally:
         stop.set()
-        engine.join()
+        if threading.current_thread() is not engine:  # the garbage collector may close us in any thread
+            engine.join()
 
 
 def _case_events(plan: EvaluationPlan, selection: Selection, done: CaseDone) -> Iterator[CaseEvent]:
     outcome = done.outcome
     for asset in ("baseline_records",) if outcome.inconclusive else CASE_ASSETS:
-        if asset in selection and (asset != "baseline_records" or outcome.baseline_run_id):
+        if asset in selection and (asset != "baseline_records" or outcome.baseline_run_id is not None):
             yield dg.AssetMaterialization(
                 selection.key(asset),
                 partition=outcome.case_id,
@@ -136,7 +138,7 @@ def _metadata(plan: EvaluationPlan, asset: str, done: CaseDone) -> dict[str, dg.
     if asset == "judge_results":
         return {**common, "judge": "none"}
     if asset == "baseline_records":
-        return {**common, "run_id": outcome.baseline_run_id, "sha256": outcome.baseline_sha256}
+        return {**common, "run_id": outcome.baseline_run_id or "", "sha256": outcome.baseline_sha256}
     if asset == "candidate_records":
         return {**common, "run_id": outcome.candidate_run_id, "sha256": outcome.candidate_sha256 or ""}
     if asset == "comparisons":
@@ -170,5 +172,5 @@ def _suite_event(
         "inconclusive": totals.inconclusive,
     }
     if summary.complete:
-        metadata["outputs"] = relative_to_working_folder(ports.outputs_of(plan.evaluation_id))
+        metadata["outputs"] = dg.MetadataValue.path(ports.outputs_of(plan.evaluation_id).absolute())
     return dg.AssetMaterialization(selection.key(SUITE_SUMMARY), metadata=metadata)

@@ -80,6 +80,7 @@ def launch(
 
     Raises:
         InputError: If any input is at fault; nothing is written then.
+        KeyboardInterrupt: If interrupted; what is done is kept.
     """
     loaded = load_suite(suite.root, warn=warn)
     chosen = load_candidate(candidate or suite.root / CANDIDATE_FILE)
@@ -89,7 +90,10 @@ def launch(
     plan = build_plan(loaded, chosen, selected, trigger="pipeline", clock=utc_now, new_id=new_evaluation_id)
     with Ports.open(settings.store) as ports:
         plan = begin(plan, ports.journal, fresh=fresh)
-        run_ids = _run(plan, suite, settings, observe)
+        try:
+            run_ids = _run(plan, suite, settings, observe)
+        except dg.DagsterExecutionInterruptedError as error:  # what Dagster makes of Ctrl-C
+            raise KeyboardInterrupt from error
         summary = summarize_evaluation(plan, ports.journal)
         return Launched(plan.evaluation_id, run_ids, summary, ports.outputs_of(plan.evaluation_id))
 

@@ -26,10 +26,16 @@ def register_cases(instance: dg.DagsterInstance, suite: str, case_ids: Sequence[
 def runs_of(instance: dg.DagsterInstance, suite: str, case_ids: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Cut cases into runs: the first and last key of each, in the order in which keys were registered.
 
-    A run covers every key between its two; whoever runs it evaluates only those that its plan holds.
+    A run covers every key between its two, and one that fails turns those it did not materialize failed; so a
+    run ends where a key is not wanted.
     """
     wanted = set(case_ids)
-    keys = [key for key in instance.get_dynamic_partitions(partitions_name(suite)) if key in wanted]
-    for start in range(0, len(keys), CASES_A_RUN):
-        part = keys[start : start + CASES_A_RUN]
+    part: list[str] = []
+    for key in instance.get_dynamic_partitions(partitions_name(suite)):
+        if key in wanted:
+            part.append(key)
+        if part and (key not in wanted or len(part) == CASES_A_RUN):
+            yield part[0], part[-1]
+            part = []
+    if part:
         yield part[0], part[-1]

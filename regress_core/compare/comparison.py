@@ -19,7 +19,7 @@ from regress_core.compare.model import (
     missing_right,
 )
 from regress_core.compare.options import CompareOptions
-from regress_core.compare.sections import SECTION_NAMES, SectionName
+from regress_core.compare.sections import SECTION_NAMES, SectionName, SectionPlan
 from regress_core.records.canonical import canonical_json
 from regress_core.records.json_io import JsonObject
 from regress_core.records.model import RunRecord
@@ -65,16 +65,27 @@ def compare_run_records(
         equal=not deciding,
         summary=summary,
         metrics=_metrics(sides),
-        differences=tuple(deciding),
-        provenance=tuple(d for name, diffs in found.items() if name not in plan.deciding for d in diffs),
+        differences=deciding,
+        provenance=[d for name, diffs in found.items() if name not in plan.deciding for d in diffs],
         sections={name: _state(found.get(name)) for name in SECTION_NAMES},
-        signals=Signals(
-            # As in the reference, whose sections have no status; only an exclusion by name silences it.
-            status_changed="status" not in options.exclude_sections and left.status != right.status,
-            tools_changed=not summary.same_tool_call_shape,
-            policy_changed=not summary.same_policy_decisions,
-            final_output_changed=not summary.same_final_response,
-        ),
+        signals=_signals(sides, summary, options, plan),
+    )
+
+
+def _signals(
+    sides: _Sides, summary: ComparisonSummary, options: CompareOptions, plan: SectionPlan
+) -> Signals:
+    """Raise the signals of sections that decide.
+
+    The reference raises statusChanged although none of its sections is the status, so here only what names
+    the status (an exclusion, a move to provenance, `unrecorded`) silences it.
+    """
+    silent = {*options.exclude_sections, *options.provenance, *sides.left.unrecorded, *sides.right.unrecorded}
+    return Signals(
+        status_changed="status" not in silent and sides.left.status != sides.right.status,
+        tools_changed="toolCalls" in plan.deciding and not summary.same_tool_call_shape,
+        policy_changed="policy" in plan.deciding and not summary.same_policy_decisions,
+        final_output_changed="response" in plan.deciding and not summary.same_final_response,
     )
 
 

@@ -18,9 +18,17 @@ _VOLATILE_FIELDS = frozenset(("timestamp", "runId", "callId", "expiresAt"))
 def lasting(entries: Iterable[Mapping[str, object]]) -> list[JsonObject]:
     """Take away what differs between any two runs, and null fields, which are as good as absent."""
     return [
-        {key: value for key, value in entry.items() if key not in _VOLATILE_FIELDS and value is not None}
+        {
+            key: _without_nulls(cast("Mapping[str, object]", value)) if key == "resource" else value
+            for key, value in _without_nulls(entry).items()
+            if key not in _VOLATILE_FIELDS
+        }
         for entry in entries
     ]
+
+
+def _without_nulls(members: Mapping[str, object]) -> JsonObject:
+    return {key: value for key, value in members.items() if value is not None}
 
 
 def compare_in_order(

@@ -21,17 +21,17 @@ class Matching(Generic[T]):
 
 def match(left: Iterable[T], right: Iterable[T], key: Callable[[T], Hashable]) -> Matching[T]:
     """Pair entries of equal key, first come, first served."""
-    waiting: defaultdict[Hashable, deque[T]] = defaultdict(deque)
     right_entries = list(right)
-    for entry in right_entries:
-        waiting[key(entry)].append(entry)
+    waiting: defaultdict[Hashable, deque[int]] = defaultdict(deque)
+    for position, entry in enumerate(right_entries):
+        waiting[key(entry)].append(position)
     pairs: list[tuple[T, T]] = []
     left_over: list[T] = []
     for entry in left:
         queue = waiting.get(key(entry))
         if queue:
-            pairs.append((entry, queue.popleft()))
+            pairs.append((entry, right_entries[queue.popleft()]))
         else:
             left_over.append(entry)
-    unmatched = {id(entry) for queue in waiting.values() for entry in queue}
-    return Matching(pairs, left_over, [entry for entry in right_entries if id(entry) in unmatched])
+    unmatched = sorted(position for queue in waiting.values() for position in queue)
+    return Matching(pairs, left_over, [right_entries[position] for position in unmatched])

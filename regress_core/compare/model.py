@@ -121,7 +121,7 @@ class Comparison(WireModel):
     equal: bool
     summary: ComparisonSummary
     metrics: ComparisonMetrics
-    differences: tuple[Difference, ...]
-    provenance: tuple[Difference, ...] = ()
+    differences: list[Difference]
+    provenance: list[Difference] = Field(default_factory=list[Difference])
     sections: dict[SectionName, SectionState] = Field(default_factory=dict[SectionName, SectionState])
     signals: Signals = NO_SIGNALS

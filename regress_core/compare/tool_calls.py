@@ -61,20 +61,28 @@ def grouped_calls(record: RunRecord, calls: Sequence[ExtractedToolCall]) -> list
     """Number the turn groups of a record's calls.
 
     A call's group is its policy decision's `turn`; without a decision, an unbroken run of tool call items.
+    Decisions are about the run's own calls, not about those of its input.
     """
     turns_by_call: defaultdict[str, deque[int]] = defaultdict(deque)
     for decision in record.policy_decisions:
         turns_by_call[decision["callId"]].append(decision["turn"])
     runs = _runs_of_call_items(record.items)
+    input_items = record.items[: record.data.get("inputItemCount") or 0]
+    calls_of_input = sum(item["type"] == "tool_call_item" for item in input_items)
+    group_of_last: dict[
+        str, tuple[int, int]
+    ] = {}  # by kind of place: the last place of that kind, and its group
+    groups = 0
     grouped: list[GroupedCall] = []
-    group, previous = 0, None
     for index, call in enumerate(calls):
+        kind, place = ("orphan output", index) if call.turn is None else ("run of items", next(runs))
         turns = turns_by_call.get(call.call_id)
-        place = ("orphan output", index) if call.turn is None else ("run of items", next(runs))
-        if turns:
-            place = ("turn", turns.popleft())
-        if place != previous:
-            group, previous = group + 1, place
+        if turns and call.turn is not None and call.turn > calls_of_input:
+            kind, place = "turn", turns.popleft()
+        last_place, group = group_of_last.get(kind, (None, 0))
+        if place != last_place:
+            group = groups = groups + 1
+            group_of_last[kind] = (place, group)
         output = unwrap_ok(call.output)
         text = canonical_json(output) if call.has_output else ""
         grouped.append(GroupedCall(call, index, group, output, text))

@@ -51,7 +51,7 @@ def evaluate_case(plan: EvaluationPlan, case: CaseRef, clock: Clock) -> CaseWork
         reasons=(),
         signals=NO_SIGNALS,
         equal=None,
-        baseline_run_id="",
+        baseline_run_id=None,
         candidate_run_id="",
         baseline_sha256=case.baseline.sha256,
         candidate_sha256=candidate_ref.sha256 if candidate_ref else None,

@@ -66,7 +66,7 @@ def write_outputs(out: Path, history: History, plan: EvaluationPlan, summary: Ru
 
 def write_summary(path: Path, summary: RunRegressionSummary) -> None:
     """Write summary.json, a case a line: a suite may have ten thousand."""
-    head = summary.model_copy(update={"cases": ()}).to_json()
+    head = summary.model_copy(update={"cases": []}).to_json()
     before, after = _text(head, indent=2).split('"cases": []', 1)
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(f'{before}"cases": [')
@@ -88,7 +88,7 @@ def _result(
         "caseId": _text(case.case_id),
         "status": _text(case.status),
         "inconclusive": _text(case.inconclusive),
-        "reasons": _text(list(case.reasons)),
+        "reasons": _text(case.reasons),
         "baseline": baseline["record_json"],
     }
     case_id = baseline["case_id"]

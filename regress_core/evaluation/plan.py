@@ -13,7 +13,7 @@ from regress_core.ids import Clock, IdFactory
 from regress_core.journal.journal import EvaluationRow, Journal, Redo
 from regress_core.judge.contract import RunRegressionExpectation
 from regress_core.records.canonical import canonical_hash
-from regress_core.records.json_io import JsonObject, dumps, loads
+from regress_core.records.json_io import JsonObject, dumps, loads_own
 from regress_core.suite.config import SuiteConfig
 from regress_core.suite.loading import Candidate, CaseRef, RecordRef, Suite
 from regress_core.suite.outcome import CaseOutcome
@@ -71,7 +71,8 @@ def build_plan(
     content: JsonObject = {
         "suite": suite.content_hash,
         "candidate": candidate.candidate_id,
-        "cases": [case.case_id for case in cases],
+        # The candidate's id covers its records, but not which is whose.
+        "cases": [[case.case_id, _ref(candidate.records.get(case.case_id))[1]] for case in cases],
     }
     known = {case.case_id for case in suite.cases}
     return EvaluationPlan(
@@ -119,18 +120,18 @@ def resume(evaluation_id: str, journal: Journal) -> EvaluationPlan:
         raise InputError(f"no evaluation {evaluation_id} in this store", field="--resume", remedy=remedy)
     if row.state == "finished" and any(o.inconclusive for o in outcomes_of(journal, evaluation_id)):
         row = journal.reopen(evaluation_id, "inconclusive")
-    return _of_row(row)
+    return take_up(row)
 
 
 def join(plan: EvaluationPlan, journal: Journal) -> EvaluationPlan:
     """Enter a plan under the id it has, or take up what stands under that id already."""
-    return _of_row(journal.create_evaluation(_row(plan)))
+    return take_up(journal.create_evaluation(_row(plan)))
 
 
 def outcomes_of(journal: Journal, evaluation_id: str) -> Iterator[CaseOutcome]:
     """Give the newest outcome of every case that has one, ordered by case id."""
     for step in journal.outcomes(evaluation_id):
-        yield CaseOutcome.from_json(loads(step.payload))
+        yield CaseOutcome.from_json(loads_own(step.payload))
 
 
 def _row(plan: EvaluationPlan) -> EvaluationRow:
@@ -167,8 +168,9 @@ def _ref(ref: RecordRef | None) -> tuple[str | None, str | None]:
     return (None, None) if ref is None else (ref.path, ref.sha256)
 
 
-def _of_row(row: EvaluationRow) -> EvaluationPlan:
-    value: JsonObject = loads(row.plan)
+def take_up(row: EvaluationRow) -> EvaluationPlan:
+    """Take up an evaluation as the journal has it; its files are not looked at."""
+    value: JsonObject = loads_own(row.plan)
     suite: JsonObject = value["suite"]
     expectation = suite["expectation"]
     rows: list[tuple[str, str, str, str, str | None, str | None]] = value["cases"]

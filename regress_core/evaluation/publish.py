@@ -20,7 +20,7 @@ from regress_core.history.rows import (
 from regress_core.history.store import RevisionWriter, Row
 from regress_core.history.tables import TABLE_NAMES, TableName
 from regress_core.journal.journal import Stage, Step
-from regress_core.records.json_io import loads
+from regress_core.records.json_io import loads_own
 from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.outcome import CaseOutcome
 
@@ -76,7 +76,7 @@ def _write_cases(writer: RevisionWriter, facts: EvaluationFacts, steps: Iterator
 
 
 def _rows(facts: EvaluationFacts, payloads: dict[Stage, str]) -> Iterator[tuple[TableName, Row]]:
-    outcome = CaseOutcome.from_json(loads(payloads["outcome"]))
+    outcome = CaseOutcome.from_json(loads_own(payloads["outcome"]))
     yield "case_results", case_result_row(facts, outcome)
     sides: tuple[tuple[Stage, TableName, str | None], ...] = (
         ("baseline", "baseline_records", outcome.baseline_sha256),
@@ -85,10 +85,10 @@ def _rows(facts: EvaluationFacts, payloads: dict[Stage, str]) -> Iterator[tuple[
     for stage, table, sha256 in sides:
         text = payloads.get(stage)
         if text is not None:
-            yield table, record_row(facts, outcome, loads(text), text, sha256)
+            yield table, record_row(facts, outcome, loads_own(text), text, sha256)
     text = payloads.get("comparison")
     if text is not None:
-        yield "comparisons", comparison_row(facts, outcome, loads(text), text)
+        yield "comparisons", comparison_row(facts, outcome, loads_own(text), text)
 
 
 def _flush(writer: RevisionWriter, rows: dict[TableName, list[Row]]) -> None:

@@ -21,10 +21,10 @@ def summarize_evaluation(plan: EvaluationPlan, journal: Journal) -> RunRegressio
         suite=plan.suite.name,
         status=worst(case.status for case in cases),
         totals=counted,
-        cases=tuple(cases),
+        cases=cases,
         gate=decide_gate(cases, plan.suite.config.gate),
         evaluation_id=plan.evaluation_id,
         candidate={"id": plan.candidate.candidate_id, "label": plan.candidate.label},
-        orphans=plan.orphans,
+        orphans=list(plan.orphans),
         complete=settled == len(plan.suite.cases),
     )

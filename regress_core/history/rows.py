@@ -45,14 +45,14 @@ def evaluation_row(
         "trigger": facts.trigger,
         "status": summary.status,
         "gate_status": gate.status if gate else None,
-        "gate_reasons": gate.reasons if gate else (),
+        "gate_reasons": tuple(gate.reasons) if gate else (),
         "cases": totals.cases,
         "passed": totals.passed,
         "warned": totals.warned,
         "failed": totals.failed,
         "inconclusive": totals.inconclusive,
         "pass_rate": (conclusive - totals.failed) / conclusive if conclusive else None,
-        "orphans": summary.orphans,
+        "orphans": tuple(summary.orphans),
         "cost_usd": cost_usd,
         "created_at": facts.created_at,
         "finished_at": finished_at,
@@ -144,9 +144,9 @@ def _case_keys(facts: EvaluationFacts, outcome: CaseOutcome) -> dict[str, Any]:
 
 
 def _time(text: JsonValue) -> datetime | None:
-    """Read a record's time; no zone means UTC. Null where it is no ISO time: the record itself keeps it."""
+    """Read a record's time; no zone means UTC. Null where it is none: the record itself keeps it."""
     try:
         moment = datetime.fromisoformat(str(text))
-    except ValueError:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):  # no ISO time, or beyond the years 1 to 9999 in UTC
         return None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -49,12 +49,18 @@ def query(history: History, sql: str) -> Answer:
     return Answer(result, tuple(bad))
 
 
+def _quoted_path(path: str) -> str:
+    """Quote a path for SQL; what DuckDB would take for a pattern stands in brackets, literally."""
+    literal = "".join(f"[{char}]" if char in "*?[" else char for char in path)
+    return "'" + literal.replace("'", "''") + "'"
+
+
 def _create_view(connection: duckdb.DuckDBPyConnection, table: TableName, files: list[str]) -> None:
     """Make a view with every column of today's schema, whatever columns the files were written with."""
     connection.register(f"{table}_columns", SCHEMAS[table].empty_table())
     source = f"SELECT * FROM {table}_columns"  # noqa: S608 - a table name of ours
     if files:
-        names = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
+        names = ", ".join(map(_quoted_path, files))
         source += f" UNION ALL BY NAME SELECT * FROM read_parquet([{names}], union_by_name = true, hive_partitioning = false)"  # noqa: E501, S608 - quoted paths
     keys = ", ".join(keys_of(table))
     connection.execute(

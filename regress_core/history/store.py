@@ -91,9 +91,17 @@ class History:
         return pa.concat_tables([empty, *tables], promote_options="default")
 
     def rows_of(self, table: TableName, evaluation_id: str) -> Iterator[dict[str, Any]]:
-        """Give the rows of one evaluation, revision after revision, each ordered as it was written."""
+        """Give the rows of one evaluation, revision after revision, each ordered as it was written.
+
+        Raises:
+            InputError: If a file of the evaluation cannot be read; the message names it.
+        """
         files = (self.root / table).glob(f"suite=*/month=*/{evaluation_id}-*.parquet")
         for path in sorted(files, key=lambda file: int(file.stem.rpartition("-")[2])):
+            reason = _fault(path)
+            if reason is not None:
+                remedy = "restore the file, or evaluate anew with --fresh"
+                raise InputError(f"cannot be read: {reason}", file=path, remedy=remedy)
             with pq.ParquetFile(path) as file:
                 for batch in file.iter_batches(batch_size=64):
                     yield from batch.to_pylist()

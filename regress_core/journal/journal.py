@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +14,8 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, cast
 
 from sqlalchemy import (
+    URL,
+    ColumnElement,
     Connection,
     Engine,
     RowMapping,
@@ -98,13 +101,18 @@ class Journal:
             raise InputError(message, file=path.parent, remedy="name another folder with --store") from error
         reading, writing = _engine(path), _engine(path)
         event.listen(writing, "begin", _begin_immediate)
+        remedy = "move it away, or name another folder with --store"
         try:
+            _prepare(path)
             with writing.begin() as connection:
                 migrate(connection, str(path))
-        except DatabaseError as error:
+        except InputError:
             writing.dispose()
-            remedy = "move it away, or name another folder with --store"
-            raise InputError(f"not a usable journal: {error.orig}", file=path, remedy=remedy) from error
+            raise
+        except (sqlite3.DatabaseError, DatabaseError) as error:
+            writing.dispose()
+            reason = error.orig if isinstance(error, DatabaseError) else error
+            raise InputError(f"not a usable journal: {reason}", file=path, remedy=remedy) from error
         return cls(reading, writing, path)
 
     def __enter__(self) -> Self:
@@ -141,14 +149,11 @@ class Journal:
 
     def latest_of_plan(self, plan_key: str) -> EvaluationRow | None:
         """Give the newest evaluation of a plan, or None."""
-        query = (
-            select(EVALUATIONS)
-            .where(EVALUATIONS.c.plan_key == plan_key)
-            .order_by(EVALUATIONS.c.created_at.desc(), EVALUATIONS.c.evaluation_id.desc())
-            .limit(1)
-        )
-        rows = self._evaluations(query)
-        return rows[0] if rows else None
+        return self._latest(EVALUATIONS.c.plan_key == plan_key)
+
+    def latest_of_suite(self, suite: str) -> EvaluationRow | None:
+        """Give the newest evaluation of a suite, or None."""
+        return self._latest(EVALUATIONS.c.suite == suite)
 
     def unfinished(self) -> list[EvaluationRow]:
         """List the evaluations that are not finished, oldest first."""
@@ -169,17 +174,18 @@ class Journal:
         return self._write(operation).result()
 
     def finish(self, evaluation_id: str, revision: int) -> None:
-        """Mark a revision as finished and drop its evidence, which the history now holds."""
+        """Mark the current revision as finished and drop its evidence, which the history now holds."""
 
         def operation(connection: Connection) -> None:
-            connection.execute(
+            marked = connection.execute(
                 update(EVALUATIONS)
                 .where(EVALUATIONS.c.evaluation_id == evaluation_id, EVALUATIONS.c.revision == revision)
                 .values(state="finished")
             )
-            connection.execute(
-                delete(STEPS).where(STEPS.c.evaluation_id == evaluation_id, STEPS.c.stage != "outcome")
-            )
+            if marked.rowcount:
+                connection.execute(
+                    delete(STEPS).where(STEPS.c.evaluation_id == evaluation_id, STEPS.c.stage != "outcome")
+                )
 
         self._write(operation).result()
         with self._reading.connect() as connection:
@@ -190,11 +196,16 @@ class Journal:
     # -- steps
 
     async def commit(self, steps: Sequence[Step]) -> None:
-        """Commit the steps of one case together; a step that is there already stays as it is."""
+        """Commit the steps of one case together, its outcome among them.
+
+        If another process has committed the outcome meanwhile, that one stands and nothing is written.
+        """
         values = [{name: getattr(step, name) for name in Step.__slots__} for step in steps]
+        outcomes = [step for step in steps if step.stage == "outcome"]
 
         def operation(connection: Connection) -> None:
-            connection.execute(insert(STEPS).on_conflict_do_nothing(), values)
+            if not any(_is_there(connection, outcome) for outcome in outcomes):
+                connection.execute(insert(STEPS), values)
 
         await asyncio.wrap_future(self._write(operation))
 
@@ -237,9 +248,30 @@ class Journal:
             for row in rows.mappings():
                 yield Step(**row)
 
+    def _latest(self, condition: ColumnElement[bool]) -> EvaluationRow | None:
+        query = (
+            select(EVALUATIONS)
+            .where(condition)
+            .order_by(EVALUATIONS.c.created_at.desc(), EVALUATIONS.c.evaluation_id.desc())
+            .limit(1)
+        )
+        rows = self._evaluations(query)
+        return rows[0] if rows else None
+
     def _evaluations(self, query: Select[Any]) -> list[EvaluationRow]:
         with self._reading.connect() as connection:
             return [_evaluation_row(row) for row in connection.execute(query).mappings()]
+
+
+def _is_there(connection: Connection, step: Step) -> bool:
+    query = select(STEPS.c.stage).where(
+        STEPS.c.evaluation_id == step.evaluation_id,
+        STEPS.c.case_id == step.case_id,
+        STEPS.c.trial == step.trial,
+        STEPS.c.stage == step.stage,
+        STEPS.c.revision == step.revision,
+    )
+    return connection.execute(query).first() is not None
 
 
 def _one(connection: Connection, evaluation_id: str) -> EvaluationRow:
@@ -252,16 +284,24 @@ def _evaluation_row(row: RowMapping) -> EvaluationRow:
     return EvaluationRow(**{**row, "created_at": created_at})
 
 
+def _prepare(path: Path) -> None:
+    """Give a new file the modes it keeps for ever; one that has tables already is left as it is."""
+    with closing(sqlite3.connect(path, timeout=_BUSY_TIMEOUT_S)) as connection:
+        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            connection.execute("PRAGMA journal_mode = WAL")
+
+
 def _engine(path: Path) -> Engine:
-    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": _BUSY_TIMEOUT_S})
+    place = URL.create("sqlite", database=str(path))  # not a text, in which ? and % would have a meaning
+    engine = create_engine(place, connect_args={"timeout": _BUSY_TIMEOUT_S})
     event.listen(engine, "connect", _on_connect)
     return engine
 
 
 def _on_connect(connection: Any, _: object) -> None:  # noqa: ANN401 - the driver's connection
     connection.isolation_level = None  # transactions are ours to begin; the driver would begin deferred ones
-    for pragma in ("auto_vacuum = INCREMENTAL", "journal_mode = WAL", "synchronous = NORMAL"):
-        connection.execute(f"PRAGMA {pragma}")
+    connection.execute("PRAGMA synchronous = NORMAL")  # with a write-ahead log a kill loses nothing
 
 
 def _begin_immediate(connection: Connection) -> None:

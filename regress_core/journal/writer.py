@@ -31,17 +31,21 @@ class Writer:
         self._waiting: queue.SimpleQueue[tuple[Callable[[Connection], Any], Future[Any]] | None] = (
             queue.SimpleQueue()
         )
+        self._closed = False
         self._thread = threading.Thread(target=self._run, name="journal-writer", daemon=True)
         self._thread.start()
 
     def submit(self, operation: Callable[[Connection], T]) -> Future[T]:
         """Queue an operation; its future is done once the transaction that holds it is committed."""
+        if self._closed:
+            raise RuntimeError("the journal is closed")
         future: Future[T] = Future()
         self._waiting.put((operation, future))
         return future
 
     def close(self) -> None:
         """Commit what waits, then stop."""
+        self._closed = True
         self._waiting.put(None)
         self._thread.join()
 
@@ -59,6 +63,8 @@ class Writer:
         try:
             with self._engine.begin() as connection:
                 for operation, future in group:
+                    if not future.set_running_or_notify_cancel():
+                        continue  # its caller has given up waiting; from here on nobody can
                     try:
                         with connection.begin_nested():
                             settled.append((future, operation(connection)))

@@ -52,7 +52,9 @@ class ConfigModel(_JsonModel):
 
 def first_fault(error: ValidationError, value: JsonValue) -> JsonError:
     """Say the first thing that pydantic found in `value`, by its JSON path."""
-    fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    # An unknown key says more than what is missing in its place.
+    fault = next((fault for fault in faults if fault["type"] == "extra_forbidden"), faults[0])
     path = "$"
     here: JsonValue = value
     steps = fault["loc"]
@@ -64,6 +66,8 @@ def first_fault(error: ValidationError, value: JsonValue) -> JsonError:
             here = members.get(str(step))
         elif isinstance(here, list) and isinstance(step, int):
             here = cast("list[JsonValue]", here)[step]
+        else:
+            continue  # as above, where the value is of no member's kind
         if step != "[key]":
             path = child_path(path, step)
     reasons = {"missing": "the field is missing", "extra_forbidden": "unknown key"}

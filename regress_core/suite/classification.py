@@ -40,12 +40,14 @@ def classify(candidate: RunRecord, comparison: Comparison, gate: GateConfig) -> 
     otherwise; a deciding section that differs without raising a signal warns. The worst of these counts.
     """
     if candidate.status == "failed":
-        error = ": ".join(text for text in (candidate.error_name, candidate.error_message) if text)
-        return Classification("fail", (f"candidate failed: {error}" if error else "candidate failed",))
+        known = (candidate.error_name, candidate.error_message)
+        error = ": ".join(" ".join(text.split()) for text in known if text)
+        reason = f"candidate failed: {_window(error, 0)}" if error else "candidate failed"
+        return Classification("fail", (reason,))
     found: list[tuple[Status, str]] = []
     for signal in comparison.signals.raised():
         severity = gate.signals.get(signal, "warn")
-        found.append((severity, f"{signal}: {_described(comparison, _PATHS[signal])}"))
+        found.append((severity, f"{signal}: {_described(comparison, signal)}"))
     silent = _silent_differences(comparison)
     if silent:
         found.append(("warn", f"differs: {_shown(silent)}"))
@@ -62,10 +64,13 @@ def _silent_differences(comparison: Comparison) -> list[Difference]:
     return [d for d in comparison.differences if not d.path.startswith(signalled)]
 
 
-def _described(comparison: Comparison, prefixes: tuple[str, ...]) -> str:
-    return _shown(
-        [d for d in (*comparison.differences, *comparison.provenance) if d.path.startswith(prefixes)]
-    )
+def _described(comparison: Comparison, signal: SignalName) -> str:
+    found = [
+        d for d in (*comparison.differences, *comparison.provenance) if d.path.startswith(_PATHS[signal])
+    ]
+    if not found:  # the status is a signal even where it is no section; a failed candidate is decided before
+        return "status failed → completed"
+    return _shown(found)
 
 
 def _shown(differences: list[Difference]) -> str:
@@ -76,12 +81,29 @@ def _shown(differences: list[Difference]) -> str:
 
 
 def _in_words(difference: Difference) -> str:
-    left, right = difference.left, difference.right
+    path, left, right = difference.path, difference.left, difference.right
     if difference.kind == "missing_left":
-        return f"{difference.path} is new: {_window(_text(right), 0)}"
+        return f"{path} is new: {_window(_entry(path, right), 0)}"
     if difference.kind == "missing_right":
-        return f"{difference.path} is gone: {_window(_text(left), 0)}"
-    return ", ".join(_changes(difference.path, left, right))
+        return f"{path} is gone: {_window(_entry(path, left), 0)}"
+    return ", ".join(_changes(path, left, right))
+
+
+def _entry(path: str, value: JsonValue) -> str:
+    """Show a whole call, decision or proposal by what it is about, anything else as JSON."""
+    kind, _, index = path.partition("[")
+    entry = cast("JsonObject", value)
+    if not index.removesuffix("]").isdecimal():
+        return _json(value)
+    if kind == "toolCalls":
+        return f"{entry['name']}({entry['argsCanonicalJson']})"
+    if kind == "policyDecisions":
+        resource = entry["resource"]
+        return f"{entry['decision']} {resource['kind']} {resource['name']} ({entry['reason']})"
+    if kind == "suspendedProposals":
+        what = entry.get("toolName") or entry.get("toAgentName")
+        return f"{entry['kind']} {what} ({entry['reason']})"
+    return _json(value)
 
 
 def _changes(path: str, left: JsonValue, right: JsonValue) -> Iterator[str]:
@@ -92,20 +114,16 @@ def _changes(path: str, left: JsonValue, right: JsonValue) -> Iterator[str]:
             here = child_path(path, key)
             if key not in a or key not in b:
                 side, value = ("is new", b[key]) if key in b else ("is gone", a[key])
-                yield f"{here} {side}: {_window(_text(value), 0)}"
+                yield f"{here} {side}: {_window(_json(value), 0)}"
             elif canonical_json(a[key]) != canonical_json(b[key]):
                 yield from _changes(here, a[key], b[key])
         return
-    x, y = _text(left), _text(right)
+    x, y = _json(left), _json(right)
     start = _common_start(x, y)
     yield f"{path} {_window(x, start)} → {_window(y, start)}"
 
 
-def _text(value: JsonValue) -> str:
-    """Show a tool call as `name(arguments)`, anything else as JSON."""
-    if isinstance(value, dict) and "argsCanonicalJson" in value:
-        call = cast("JsonObject", value)
-        return f"{call['name']}({call['argsCanonicalJson']})"
+def _json(value: JsonValue) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 

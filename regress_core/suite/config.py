@@ -28,7 +28,7 @@ class GateConfig(ConfigModel):
     """
 
     signals: Mapping[SignalName, Status] = Field(default_factory=dict[SignalName, Status])
-    min_pass_rate: Annotated[float, Field(ge=0, le=1, strict=False)] | None = None
+    min_pass_rate: Annotated[float, Field(ge=0, le=1)] | None = None
 
 
 GATE_PRESETS: Mapping[str, GateConfig] = {"reference": GateConfig()}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from regress_core.compare.model import Comparison, Signals
 from regress_core.judge.contract import RunJudgeResult, RunRegressionExpectation, Status
 from regress_core.records.json_io import JsonObject
@@ -60,7 +62,7 @@ class RunRegressionCaseSummary(WireModel):
     judge: CaseJudgeSummary | None = None
     case_id: str | None = None
     inconclusive: bool = False
-    reasons: tuple[str, ...] = ()
+    reasons: list[str] = Field(default_factory=list)
 
 
 class RunRegressionTotals(WireModel):
@@ -77,7 +79,7 @@ class GateSummary(WireModel):
     """The release policy's decision; exit code and Dagster check follow it."""
 
     status: Status
-    reasons: tuple[str, ...]
+    reasons: list[str]
 
 
 class RunRegressionSummary(WireModel):
@@ -94,11 +96,11 @@ class RunRegressionSummary(WireModel):
     suite: str | None = None
     status: Status
     totals: RunRegressionTotals
-    cases: tuple[RunRegressionCaseSummary, ...]
+    cases: list[RunRegressionCaseSummary]
     gate: GateSummary | None = None
     evaluation_id: str | None = None
     candidate: JsonObject | None = None
-    orphans: tuple[str, ...] = ()
+    orphans: list[str] = Field(default_factory=list)
     complete: bool = True
 
 

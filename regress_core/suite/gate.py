@@ -49,7 +49,7 @@ def decide_gate(cases: Sequence[RunRegressionCaseSummary], gate: GateConfig) -> 
     for count, what in ((failed, "failed"), (warned, "warned"), (inconclusive, "inconclusive")):
         if count:
             reasons.append(f"{count} of {len(cases)} cases {what}")
-    return GateSummary(status=status, reasons=tuple(reasons))
+    return GateSummary(status=status, reasons=reasons)
 
 
 def exit_code(summary: RunRegressionSummary, *, fail_on: FailOn, allow_empty: bool) -> ExitCode:

@@ -21,7 +21,7 @@ CANDIDATE_FILE = "candidate.yaml"
 
 @dataclass(frozen=True, slots=True)
 class RecordRef:
-    """A validated record file, by path and by the SHA-256 of its bytes in hexadecimal."""
+    """A validated record file, by absolute path and by the SHA-256 of its bytes in hexadecimal."""
 
     path: str
     sha256: str
@@ -142,7 +142,7 @@ def _suite(root: Path, config: SuiteConfig, records: Path, name: str, source: Pa
     }
     if not SUITE_NAME.fullmatch(name):
         raise InputError(f"{name!r} is no suite name", file=source, field="$.name")
-    return Suite(name, root, config, expectation, cases, canonical_hash(content))
+    return Suite(name, root.absolute(), config, expectation, cases, canonical_hash(content))
 
 
 def _expectation(root: Path, config: SuiteConfig) -> RunRegressionExpectation | None:
@@ -159,7 +159,7 @@ def _cases(records: Path, warn: Warn) -> Iterable[CaseRef]:
         yield CaseRef(
             case_id=file.case_id,
             name=display_name(file, loaded.record),
-            baseline=RecordRef(path=str(file.path), sha256=loaded.sha256),
+            baseline=RecordRef(path=str(file.path.absolute()), sha256=loaded.sha256),
         )
 
 
@@ -180,7 +180,7 @@ def load_candidate(source: Path) -> Candidate:
 
 def _candidate(records: Path, label: str | None) -> Candidate:
     refs = {
-        file.case_id: RecordRef(path=str(file.path), sha256=load_record(file).sha256)
+        file.case_id: RecordRef(path=str(file.path.absolute()), sha256=load_record(file).sha256)
         for file in list_record_files(records)
     }
     if not refs:

@@ -40,6 +40,7 @@ class CaseOutcome:
         status: Pass, warn or fail; an inconclusive case warns.
         reasons: Why, most serious first.
         equal: Whether the comparison found no deciding difference; None without a comparison.
+        baseline_run_id: None if the baseline could not be read.
         candidate_run_id: Empty without a candidate record.
         trouble: Set exactly when the case is inconclusive.
         duration_s: Wall time of the case, seconds.
@@ -55,7 +56,7 @@ class CaseOutcome:
     reasons: tuple[str, ...]
     signals: Signals
     equal: bool | None
-    baseline_run_id: str
+    baseline_run_id: str | None
     candidate_run_id: str
     baseline_sha256: str
     candidate_sha256: str | None
@@ -74,12 +75,12 @@ class CaseOutcome:
         return RunRegressionCaseSummary(
             name=self.case_name,
             status=self.status,
-            baseline_run_id=self.baseline_run_id,
+            baseline_run_id=self.baseline_run_id or "",
             candidate_run_id=self.candidate_run_id,
             signals=self.signals,
             case_id=self.case_id,
             inconclusive=self.inconclusive,
-            reasons=self.reasons,
+            reasons=list(self.reasons),
         )
 
     def to_json(self) -> JsonObject:

@@ -44,7 +44,7 @@ def summarize_run_regression_results(
     """
     cases = [_case_summary(result, classify_case(result)) for result in results]
     summary = RunRegressionSummary(
-        status=worst(case.status for case in cases), totals=totals(cases), cases=tuple(cases)
+        status=worst(case.status for case in cases), totals=totals(cases), cases=cases
     )
     return summary if suite is None else summary.model_copy(update={"suite": suite})
 

@@ -12,6 +12,6 @@ def demo(
     store: Annotated[Path | None, typer.Option(help="The store. Default: settings, else .regress.")] = None,
 ) -> None:
     """Evaluate two candidates of the example support agent and ask the history about both."""
-    from regress_pipeline.cli import demonstrating
+    from regress_pipeline.cli.actions import demo as action
 
-    raise typer.Exit(demonstrating.demonstrate(store))
+    raise typer.Exit(action.demonstrate(store))

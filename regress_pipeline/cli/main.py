@@ -41,20 +41,22 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # a console that lacks a character shows its escape
     try:
         app()
-    except (Exception, KeyboardInterrupt) as error:
-        line, code = _in_one_line(error)
+    except Exception as error:
+        line = _in_one_line(error)
         if line is None or _DEBUG in sys.argv:
             raise
-        sys.stderr.write(f"regress: {line}\n")
-        sys.exit(code)
+        from regress_pipeline.cli.render import note
+
+        note(f"regress: {line}")
+        sys.exit(2)
 
 
-def _in_one_line(error: BaseException) -> tuple[str | None, int]:
-    """Say an error that is no fault of ours in one line, with its exit code; None for any other."""
+def _in_one_line(error: Exception) -> str | None:
+    """Say an error that is no fault of ours in one line; None for any other."""
     from regress_core.errors import InputError, os_error_text
 
     if isinstance(error, InputError):
-        return str(error), 2
+        return str(error)
     if isinstance(error, OSError):  # a full disk, a folder that may not be written
-        return f"{error.filename or 'a file'}: {os_error_text(error)}", 2
-    return ("interrupted", 130) if isinstance(error, KeyboardInterrupt) else (None, 1)
+        return f"{error.filename or 'a file'}: {os_error_text(error)}"
+    return None

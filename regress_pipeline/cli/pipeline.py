@@ -36,9 +36,9 @@ def run(
     ] = None,
 ) -> None:
     """Evaluate a suite as Dagster runs, without the user interface."""
-    from regress_pipeline.cli import piping
+    from regress_pipeline.cli.actions import pipeline as action
 
-    choices = piping.Choices(
+    choices = action.Choices(
         candidate=candidate,
         cases=tuple(cases or ()),
         fail_on=fail_on,
@@ -46,7 +46,7 @@ def run(
         fresh=fresh,
         allow_empty=allow_empty,
     )
-    raise typer.Exit(piping.run(suite, choices, env_file=env_file))
+    raise typer.Exit(action.run(suite, choices, env_file=env_file))
 
 
 @app.command()
@@ -57,6 +57,6 @@ def dev(
     port: Annotated[int, typer.Option(help="Port of the user interface.")] = 3000,
 ) -> None:
     """Open Dagster's user interface on the store's instance."""
-    from regress_pipeline.cli import piping
+    from regress_pipeline.cli.actions import pipeline as action
 
-    piping.dev(store=store, port=port)
+    action.dev(store=store, port=port)

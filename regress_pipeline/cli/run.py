@@ -71,18 +71,18 @@ def run(
     Exit codes: 0 fine, 1 the gate reached --fail-on, 2 invalid input, 3 no case conclusive, 4 no cases,
     130 interrupted.
     """
-    from regress_pipeline.cli import running
+    from regress_pipeline.cli.actions import run as action
 
-    inputs = running.Inputs(
+    inputs = action.Inputs(
         suite, records, candidate, candidate_records, expectation, name, tuple(cases or ())
     )
     if dry_run:
-        code = running.validate(inputs, allow_empty=allow_empty, env_file=env_file)
+        code = action.validate(inputs, allow_empty=allow_empty, env_file=env_file)
     else:
-        choices = running.Choices(
+        choices = action.Choices(
             out=out, fail_on=fail_on, store=store, fresh=fresh, allow_empty=allow_empty, as_json=as_json
         )
-        code = running.run(inputs, choices, resume=resume, env_file=env_file)
+        code = action.run(inputs, choices, resume=resume, env_file=env_file)
     raise typer.Exit(code)
 
 
@@ -98,9 +98,9 @@ def validate(
     env_file: EnvFile = None,
 ) -> None:
     """Check every input of `regress run` without evaluating anything."""
-    from regress_pipeline.cli import running
+    from regress_pipeline.cli.actions import run as action
 
-    inputs = running.Inputs(
+    inputs = action.Inputs(
         suite, records, candidate, candidate_records, expectation, name, tuple(cases or ())
     )
-    raise typer.Exit(running.validate(inputs, allow_empty=allow_empty, env_file=env_file))
+    raise typer.Exit(action.validate(inputs, allow_empty=allow_empty, env_file=env_file))

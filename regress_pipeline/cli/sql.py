@@ -21,6 +21,6 @@ def sql(
     as_csv: Annotated[bool, typer.Option("--csv", help="Print rows as CSV.")] = False,
 ) -> None:
     """Ask the history in SQL (DuckDB). Each table shows the newest revision of every row."""
-    from regress_pipeline.cli import asking
+    from regress_pipeline.cli.actions import sql as action
 
-    asking.ask(statement, store=store, as_json=as_json, as_csv=as_csv)
+    action.ask(statement, store=store, as_json=as_json, as_csv=as_csv)

@@ -16,6 +16,7 @@ from regress_core.ids import new_evaluation_id, utc_now
 from regress_core.records.json_io import JsonObject
 from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.loading import load_candidate, load_suite
+from tests.support.suites import as_json
 
 
 def plan_of(root: Path, cases: Sequence[str] | None = None) -> EvaluationPlan:
@@ -92,7 +93,7 @@ def interrupted(root: Path, store: Path, at: int, *, plan: EvaluationPlan | None
 
 def by_case(summary: RunRegressionSummary) -> dict[str, JsonObject]:
     """Give the entries of a summary by case id."""
-    return {case["caseId"]: case for case in summary.to_json()["cases"]}
+    return {case["caseId"]: case for case in as_json(summary)["cases"]}
 
 
 @dataclass(frozen=True)

@@ -17,20 +17,17 @@ from tests.support.suites import (
     LABEL,
     MIXED,
     Kind,
-    baseline,
+    as_json,
     expected_case,
     without_reasons,
-    write_record,
     write_suite,
 )
 
 
 def test_every_kind_of_case(mixed: Place) -> None:
-    summary = evaluated(mixed.root, mixed.store).to_json()
+    summary = as_json(evaluated(mixed.root, mixed.store))
 
-    hashes = sorted(
-        hashlib.sha256(path.read_bytes()).hexdigest() for path in (mixed.root / "new").iterdir()
-    )
+    hashes = sorted(hashlib.sha256(path.read_bytes()).hexdigest() for path in (mixed.root / "new").iterdir())
     candidate_id = hashlib.sha256(json.dumps(hashes, separators=(",", ":")).encode()).hexdigest()
     evaluation_id = summary.pop("evaluationId")
     summary["gate"].pop("reasons")
@@ -88,9 +85,7 @@ def test_the_history_holds_the_evaluation(mixed: Place) -> None:
         "comparisons": 4,
     }
     records = {r["case_id"]: r["record_json"] for r in history.table("candidate_records").to_pylist()}
-    assert records == {
-        path.stem: path.read_text(encoding="utf-8") for path in (mixed.root / "new").iterdir()
-    }
+    assert records == {path.stem: path.read_text(encoding="utf-8") for path in (mixed.root / "new").iterdir()}
 
 
 @pytest.mark.parametrize(
@@ -104,7 +99,9 @@ def test_the_history_holds_the_evaluation(mixed: Place) -> None:
     ],
 )
 def test_status_is_the_worst_case(tmp_path: Path, kinds: dict[str, Kind], status: str) -> None:
-    summary = evaluated(write_suite(tmp_path / "suite", kinds), tmp_path / "store")
+    root = write_suite(tmp_path / "suite", kinds, orphans=["z"])
+
+    summary = evaluated(root, tmp_path / "store")
 
     assert summary.gate is not None
     assert (summary.status, summary.gate.status) == (status, status)
@@ -131,14 +128,14 @@ def test_zero_cases(mixed: Place) -> None:
 
     summary = run(plan, mixed.store, log)
 
-    assert summary.to_json()["totals"] == {
+    assert as_json(summary)["totals"] == {
         "cases": 0,
         "passed": 0,
         "warned": 0,
         "failed": 0,
         "inconclusive": 0,
     }
-    assert (summary.cases, summary.complete, log.started) == ((), True, [])
+    assert (summary.cases, summary.complete, log.started) == ([], True, [])
     (row,) = History.open(mixed.store).table("evaluations").to_pylist()
     assert (row["cases"], row["pass_rate"]) == (0, None)
 
@@ -155,18 +152,17 @@ def test_a_renamed_case_is_no_pass_and_its_candidate_an_orphan(tmp_path: Path) -
     assert cases["new-name"]["inconclusive"]
     assert cases["new-name"]["reasons"] == ["no candidate record"]
     assert cases["new-name"]["candidateRunId"] == ""
-    assert summary.orphans == ("old-name",)
+    assert summary.orphans == ["old-name"]
     (row,) = History.open(tmp_path / "store").table("evaluations").to_pylist()
     assert row["orphans"] == ["old-name"]
 
 
-def test_orphans_are_what_the_whole_suite_does_not_know(mixed: Place) -> None:
-    for case in ("y", "x"):
-        write_record(mixed.root / "new" / f"{case}.json", baseline(case))
+def test_orphans_are_what_the_whole_suite_does_not_know(tmp_path: Path) -> None:
+    root = write_suite(tmp_path / "suite", MIXED, orphans=["y", "x"])
 
-    plan = taken_up(plan_of(mixed.root, cases=["a-same"]), mixed.store)
+    plan = taken_up(plan_of(root, cases=["a-same"]), tmp_path / "store")
 
-    assert run(plan, mixed.store).orphans == ("x", "y")
+    assert run(plan, tmp_path / "store").orphans == ["x", "y"]
 
 
 def test_the_month_of_the_history_is_that_of_the_start_in_utc(mixed: Place) -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import time
 import uuid
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
+from dagster._core.definitions.reconstruct import ReconstructableJob
 from dagster._core.execution.backfill import PartitionBackfill
 
 from regress_core.evaluation.events import Emit, Event
@@ -39,6 +40,18 @@ def suite_job(suite: str, store: str, suites_root: str) -> dg.JobDefinition:
     """Give a suite's job, in whatever process Dagster asks for it."""
     settings = Settings(store=Path(store), suites_root=Path(suites_root))
     return build_definitions(settings).resolve_job_def(job_name(suite))
+
+
+def reconstructable_suite_job(suite: str, store: str, suites_root: str) -> ReconstructableJob:
+    """Give a suite's job in the form that Dagster can carry into another process."""
+    where = {"suite": suite, "store": store, "suites_root": suites_root}
+    return dg.build_reconstructable_job(__name__, suite_job.__name__, reconstructable_kwargs=where)
+
+
+def everything_of(cases: Iterable[str]) -> dict[str, set[str | None]]:
+    """Give what a run of all assets materializes when every case is conclusive, as `Run.partitions` does."""
+    partitions: set[str | None] = set(cases)
+    return {**dict.fromkeys(CASE_ASSETS, partitions), "suite_summary": {None}}
 
 
 @dataclass(frozen=True)
@@ -179,9 +192,7 @@ class Bench:
         assert parent is not None
         apart_or_here: dict[str, Any] = {} if apart else {"execution": {"config": {"in_process": {}}}}
         with dg.execute_job(
-            dg.build_reconstructable_job(
-                __name__, suite_job.__name__, (suite, str(self.store), str(self.suites_root))
-            ),
+            reconstructable_suite_job(suite, str(self.store), str(self.suites_root)),
             self.instance,
             run_config={**parent.run_config, **apart_or_here},
             tags={
@@ -193,8 +204,18 @@ class Bench:
         ) as result:
             return self.read(result.run_id)
 
+    def announce_termination(self, run_id: str) -> None:
+        """Note that a run is to be cancelled, as Dagster does before it interrupts the run's process."""
+        run = self.instance.get_run_by_id(run_id)
+        assert run is not None
+        self.instance.report_run_canceling(run)
+
     def add_backfill(
-        self, suite: str, partitions: Sequence[str], *, assets: Sequence[str] = (*CASE_ASSETS, "suite_summary")
+        self,
+        suite: str,
+        partitions: Sequence[str],
+        *,
+        assets: Sequence[str] = (*CASE_ASSETS, "suite_summary"),
     ) -> str:
         """Enter a backfill as the user interface does, without a daemon that would launch its runs."""
         definitions = define_suite(suite_folder(self.suites_root / suite), self.settings)

@@ -10,19 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regress_core.records.json_io import JsonObject, dumps
+from regress_core.records.json_io import JsonObject
 from tests.support.records import message, record_json, tool_call, tool_output
+from tests.support.suites import write_records
 
 Records = Mapping[str, JsonObject]
 """Case name to record."""
-
-
-def write_records(folder: Path, records: Records) -> Path:
-    """Write a record a file."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for case, record in records.items():
-        (folder / f"{case}.json").write_bytes(dumps(record))
-    return folder
 
 
 def write_suite(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.bench import BACKFILL, CASE_ASSETS, Bench
+from tests.pipeline.bench import BACKFILL, CASE_ASSETS, Bench, everything_of
 from tests.pipeline.builders import (
     alike,
     evaluation_states,
@@ -14,10 +14,10 @@ from tests.pipeline.builders import (
     outcome_rows,
     read_json,
     revisions,
-    write_records,
     write_suite,
 )
 from tests.support.records import record_json
+from tests.support.suites import write_records
 
 CASES = ["a", "b", "c", "d"]
 
@@ -39,7 +39,7 @@ def test_a_run_without_an_id_is_an_evaluation_over_its_partitions(bench: Bench) 
     run = bench.run("shop", "b", "c")
 
     assert run.status == "SUCCESS"
-    assert run.partitions() == {**dict.fromkeys(CASE_ASSETS, {"b", "c"}), "suite_summary": {None}}
+    assert run.partitions() == everything_of({"b", "c"})
     assert run.of("suite_summary")[None].metadata["planned"] == 2
     assert run.of("suite_summary")[None].metadata["complete"] is True
     assert _cases(bench, run.evaluation_id()) == ["b", "c"]
@@ -48,7 +48,7 @@ def test_a_run_without_an_id_is_an_evaluation_over_its_partitions(bench: Bench) 
 
 def test_a_run_of_one_partition(bench: Bench) -> None:
     run = bench.run("shop", tags={"dagster/partition": "b"})
-    assert run.partitions() == {**dict.fromkeys(CASE_ASSETS, {"b"}), "suite_summary": {None}}
+    assert run.partitions() == everything_of({"b"})
 
 
 def test_each_run_without_an_id_is_an_evaluation_of_its_own(bench: Bench) -> None:
@@ -94,7 +94,7 @@ def test_partitions_outside_the_plan_are_left_alone(bench: Bench) -> None:
     run = bench.run("shop", "a", "d", config={"evaluation_id": evaluation_id})
 
     assert run.status == "SUCCESS"
-    assert run.partitions() == {**dict.fromkeys(CASE_ASSETS, {"b", "c"}), "suite_summary": {None}}
+    assert run.partitions() == everything_of({"b", "c"})
 
 
 def test_an_unknown_id_is_a_failure_that_names_it(bench: Bench) -> None:
@@ -183,7 +183,8 @@ def test_a_nightly_run_leaves_the_baselines_out(bench: Bench) -> None:
     nightly = bench.run("shop", "a", "d", assets=[*CASE_ASSETS[1:], "suite_summary"])
 
     assert nightly.status == "SUCCESS"
-    assert nightly.partitions() == {**dict.fromkeys(CASE_ASSETS[1:], set(CASES)), "suite_summary": {None}}
+    assert nightly.partitions().keys() == {*CASE_ASSETS[1:], "suite_summary"}
+    assert nightly.of("case_summaries").keys() == set(CASES)
 
 
 def test_the_suite_summary_alone_is_rebuilt_from_the_journal(bench: Bench) -> None:
@@ -195,6 +196,16 @@ def test_the_suite_summary_alone_is_rebuilt_from_the_journal(bench: Bench) -> No
     assert run.partitions() == {"suite_summary": {None}}
     metadata = run.of("suite_summary")[None].metadata
     assert (metadata["evaluation_id"], metadata["complete"], metadata["cases"]) == (evaluation_id, True, 4)
+
+
+def test_the_suite_summary_alone_is_of_the_latest_evaluation(bench: Bench) -> None:
+    bench.run("shop", "a", "d")
+    latest = bench.run("shop", "a", "b").evaluation_id()
+
+    run = bench.run("shop", assets=["suite_summary"])
+
+    assert run.failure == ""
+    assert run.of("suite_summary")[None].metadata["evaluation_id"] == latest
 
 
 class TestOrphans:
@@ -227,28 +238,58 @@ class TestOrphans:
 
 
 class TestBackfills:
-    """Runs that share the tag of a backfill that the instance holds."""
+    """Runs that share the tag of a backfill that the instance holds.
+
+    Dagster's daemon gives each unbroken range of partitions a run, and suite_summary, which has none, a run
+    of its own.
+    """
 
     def test_they_share_one_evaluation_over_all_its_partitions(self, bench: Bench) -> None:
-        backfill_id = bench.add_backfill("shop", ["a", "b", "d"])
+        tags = {BACKFILL: bench.add_backfill("shop", ["a", "b", "d"])}
 
-        first = bench.run("shop", "a", "b", tags={BACKFILL: backfill_id})
-        half = first.of("suite_summary")[None].metadata
-        assert (half["complete"], half["planned"], half["cases"]) == (False, 3, 2)
-        second = bench.run("shop", "d", tags={BACKFILL: backfill_id})
-        whole = second.of("suite_summary")[None].metadata
-        assert (whole["complete"], whole["planned"], whole["cases"]) == (True, 3, 3)
+        first = bench.run("shop", "a", "b", assets=CASE_ASSETS, tags=tags)
+        assert evaluation_states(bench.store) == {first.evaluation_id(): ("running", 1)}
+        second = bench.run("shop", "d", assets=CASE_ASSETS, tags=tags)
 
+        assert (first.status, second.status) == ("SUCCESS", "SUCCESS")
+        assert (first.of("comparisons").keys(), second.of("comparisons").keys()) == ({"a", "b"}, {"d"})
         assert second.evaluation_id() == first.evaluation_id()
+        assert evaluation_states(bench.store) == {first.evaluation_id(): ("finished", 1)}
         assert _cases(bench, first.evaluation_id()) == ["a", "b", "d"]
 
-    def test_of_some_assets(self, bench: Bench) -> None:
-        backfill_id = bench.add_backfill("shop", ["a", "d"], assets=["comparisons", "suite_summary"])
+    def test_its_run_of_the_suite_summary_after_the_others(self, bench: Bench) -> None:
+        tags = {BACKFILL: bench.add_backfill("shop", ["a", "d"])}
+        evaluation_id = bench.run("shop", "a", assets=CASE_ASSETS, tags=tags).evaluation_id()
+        bench.run("shop", "d", assets=CASE_ASSETS, tags=tags)
 
-        first = bench.run("shop", "a", assets=["comparisons", "suite_summary"], tags={BACKFILL: backfill_id})
-        metadata = first.of("suite_summary")[None].metadata
-        assert (metadata["complete"], metadata["planned"]) == (False, 2)
-        assert first.partitions() == {"comparisons": {"a"}, "suite_summary": {None}}
+        run = bench.run("shop", assets=["suite_summary"], tags=tags)
+
+        assert run.failure == ""
+        assert run.partitions() == {"suite_summary": {None}}
+        metadata = run.of("suite_summary")[None].metadata
+        assert (metadata["complete"], metadata["planned"], metadata["cases"]) == (True, 2, 2)
+        assert metadata["evaluation_id"] == evaluation_id
+
+    def test_its_run_of_the_suite_summary_before_the_others(self, bench: Bench) -> None:
+        tags = {BACKFILL: bench.add_backfill("shop", ["a", "d"])}
+
+        run = bench.run("shop", assets=["suite_summary"], tags=tags)
+
+        assert run.failure == ""
+        metadata = run.of("suite_summary")[None].metadata
+        assert (metadata["complete"], metadata["planned"], metadata["cases"]) == (False, 2, 0)
+        later = bench.run("shop", "a", assets=CASE_ASSETS, tags=tags)
+        assert later.evaluation_id() == metadata["evaluation_id"]
+
+    def test_of_some_assets(self, bench: Bench) -> None:
+        tags = {BACKFILL: bench.add_backfill("shop", ["a", "d"], assets=["comparisons"])}
+
+        first = bench.run("shop", "a", assets=["comparisons"], tags=tags)
+        assert evaluation_states(bench.store) == {first.evaluation_id(): ("running", 1)}  # "d" is planned too
+        bench.run("shop", "d", assets=["comparisons"], tags=tags)
+
+        assert first.partitions() == {"comparisons": {"a"}}
+        assert evaluation_states(bench.store) == {first.evaluation_id(): ("finished", 1)}
 
     def test_another_backfill_is_another_evaluation(self, bench: Bench) -> None:
         ids = [

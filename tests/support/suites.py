@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from regress_core.records.json_io import JsonObject, JsonValue, dumps
+from regress_core.records.json_io import JsonObject, JsonValue, dumps, loads
+from regress_core.suite.contract import RunRegressionSummary
 from tests.support.records import record_json, tool_call, tool_output
 
 Kind = Literal["same", "reworded", "other_tool", "failed", "missing"]
@@ -64,10 +65,13 @@ def write_records(folder: Path, records: Mapping[str, JsonValue]) -> Path:
     return folder
 
 
-def write_suite(root: Path, kinds: Mapping[str, Kind], *, config: str = "name: shop\n") -> Path:
+def write_suite(
+    root: Path, kinds: Mapping[str, Kind], *, orphans: Sequence[str] = (), config: str = "name: shop\n"
+) -> Path:
     """Write a suite folder with records/, new/ (the candidate's records), candidate.yaml and suite.yaml."""
     write_records(root / "records", {case: baseline(case) for case in kinds})
     made = {case: candidate(case, kind) for case, kind in kinds.items()}
+    made |= {case: candidate(case, "same") for case in orphans}
     write_records(root / "new", {case: record for case, record in made.items() if record is not None})
     (root / "candidate.yaml").write_text(f"records: new\nlabel: {LABEL}\n", encoding="utf-8")
     (root / "suite.yaml").write_text(config, encoding="utf-8")
@@ -87,6 +91,11 @@ def expected_case(case: str, kind: Kind) -> JsonObject:
         "candidateRunId": "" if kind == "missing" else f"candidate of {case}",
         "signals": {name: name == raised.get(kind) for name in signals},
     }
+
+
+def as_json(summary: RunRegressionSummary) -> JsonObject:
+    """Give a summary as a reader of its JSON text gets it."""
+    return loads(dumps(summary.to_json()))
 
 
 def without_reasons(case: JsonObject) -> JsonObject:

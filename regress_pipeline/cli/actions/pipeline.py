@@ -9,9 +9,9 @@ from pathlib import Path
 
 from regress_core.files import relative_to_working_folder
 from regress_core.suite.gate import ExitCode, FailOn, exit_code
+from regress_pipeline.cli.actions.run import load_environment
 from regress_pipeline.cli.progress import show_progress
 from regress_pipeline.cli.render import note, say, summary_lines
-from regress_pipeline.cli.running import load_environment
 from regress_pipeline.launch import dagster_home, launch
 from regress_pipeline.settings import load_settings
 from regress_pipeline.suites import find_suite
@@ -38,16 +38,20 @@ def run(suite: str, choices: Choices, *, env_file: Path | None) -> ExitCode:
     load_environment(env_file)
     settings = load_settings(store=choices.store)
     folder = find_suite(suite, settings)
-    with show_progress() as emit:
-        launched = launch(
-            folder,
-            settings,
-            candidate=choices.candidate,
-            cases=choices.cases,
-            fresh=choices.fresh,
-            observe=emit,
-            warn=note,
-        )
+    try:
+        with show_progress() as emit:
+            launched = launch(
+                folder,
+                settings,
+                candidate=choices.candidate,
+                cases=choices.cases,
+                fresh=choices.fresh,
+                observe=emit,
+                warn=note,
+            )
+    except KeyboardInterrupt:
+        note("interrupted: what is done is kept; the same command goes on (without --fresh)")
+        return ExitCode.INTERRUPTED
     if launched is None:
         note(f"regress: {folder.root}: no case is selected; nothing was evaluated")
         return ExitCode.OK if choices.allow_empty else ExitCode.NO_CASES

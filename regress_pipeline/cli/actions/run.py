@@ -14,7 +14,7 @@ from regress_core.errors import InputError
 from regress_core.evaluation.engine import evaluate
 from regress_core.evaluation.outputs import check_out
 from regress_core.evaluation.plan import EvaluationPlan, begin, build_plan, outcomes_of, resume
-from regress_core.evaluation.ports import Ports
+from regress_core.evaluation.ports import JOURNAL_FILE, Ports
 from regress_core.files import relative_to_working_folder
 from regress_core.ids import new_evaluation_id, utc_now
 from regress_core.records.json_io import dumps
@@ -117,10 +117,16 @@ def load_environment(env_file: Path | None) -> None:
     """Read an environment file; variables that are set already stay as they are.
 
     Raises:
-        InputError: If there is no such file.
+        InputError: If there is no such file, or it is not UTF-8.
     """
-    if env_file is not None and not load_dotenv(env_file, override=False) and not env_file.is_file():
+    if env_file is None:
+        return
+    if not env_file.is_file():
         raise InputError("no such file", file=env_file, field="--env-file")
+    try:
+        load_dotenv(env_file, override=False, encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError("not UTF-8", file=env_file, field="--env-file", remedy="save it as UTF-8") from error
 
 
 def load(inputs: Inputs) -> tuple[Suite, Candidate, tuple[CaseRef, ...]]:
@@ -163,6 +169,11 @@ def _resume(evaluation_id: str, inputs: Inputs, choices: Choices) -> ExitCode:
         raise InputError(message, field="--resume")
     if choices.out is not None:
         check_out(choices.out)
+    store = load_settings(store=choices.store).store
+    if not (store / JOURNAL_FILE).is_file():
+        raise InputError(
+            "no such store", file=store, field="--store", remedy="name the store it was begun in"
+        )
     with _open(choices) as ports:
         return _evaluate(resume(evaluation_id, ports.journal), ports, choices)
 
@@ -192,7 +203,9 @@ def _evaluate(plan: EvaluationPlan, ports: Ports, choices: Choices) -> ExitCode:
 def _resume_command(plan: EvaluationPlan, ports: Ports, choices: Choices) -> str:
     words = ["regress", "run", "--resume", plan.evaluation_id, "--store", str(ports.store)]
     if choices.out is not None:
-        words += ["--out", str(choices.out)]
+        words += ["--out", str(choices.out.absolute())]
     if choices.fail_on != "fail":
         words += ["--fail-on", choices.fail_on]
+    if choices.as_json:
+        words.append("--json")
     return shlex.join(words)

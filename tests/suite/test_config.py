@@ -1,0 +1,253 @@
+"""suite.yaml, candidate.yaml and the expectation: closed, and a fault is named by file and key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from regress_core.compare.options import CompareOptions
+from regress_core.errors import InputError
+from regress_core.judge.contract import RunRegressionExpectation
+from regress_core.records.json_io import JsonObject, JsonValue
+from regress_core.records.wire import ConfigModel, WireModel
+from regress_core.suite.config import (
+    GATE_PRESETS,
+    CandidateConfig,
+    GateConfig,
+    SuiteConfig,
+    load_config,
+    parse_config,
+)
+from tests.suite.support import refusal
+
+FILE = Path("suites/airline/suite.yaml")
+
+
+def _refused(model: type[ConfigModel | WireModel], value: JsonValue) -> InputError:
+    with pytest.raises(InputError) as raised:
+        parse_config(model, value, FILE)
+    error = refusal(raised)
+    assert error.file == str(FILE)
+    return error
+
+
+def test_nothing_said_is_the_defaults() -> None:
+    config = parse_config(SuiteConfig, {}, FILE)
+
+    assert config.name is None
+    assert config.records == "records"
+    assert config.expectation is None
+    assert config.compare == CompareOptions()
+    assert config.gate == GateConfig(signals={}, min_pass_rate=None)
+
+
+def test_everything_said() -> None:
+    value: JsonObject = {
+        "name": "airline-2",
+        "records": "baseline/runrecords",
+        "expectation": {"intent": "Be brief.", "shouldUseTools": ["f"]},
+        "compare": {
+            "include_sections": ["response", "toolCalls", "metadata"],
+            "exclude_sections": ["response"],
+            "deciding": ["metadata"],
+            "provenance": ["toolCalls"],
+            "ignore_volatile": False,
+        },
+        "gate": {"signals": {"toolsChanged": "fail", "finalOutputChanged": "pass"}, "min_pass_rate": 0.9},
+    }
+
+    config = parse_config(SuiteConfig, value, FILE)
+
+    assert (config.name, config.records) == ("airline-2", "baseline/runrecords")
+    assert config.expectation == RunRegressionExpectation(intent="Be brief.", should_use_tools=["f"])
+    assert config.compare == CompareOptions(
+        include_sections=("response", "toolCalls", "metadata"),
+        exclude_sections=("response",),
+        deciding=("metadata",),
+        provenance=("toolCalls",),
+        ignore_volatile=False,
+    )
+    assert config.gate.signals == {"toolsChanged": "fail", "finalOutputChanged": "pass"}
+    assert config.gate.min_pass_rate == 0.9
+
+
+UNKNOWN_KEYS: list[tuple[type[ConfigModel | WireModel], JsonObject, str, list[str]]] = [
+    (SuiteConfig, {"nmae": "a"}, "$.nmae", ["name", "records", "expectation", "compare", "gate"]),
+    (
+        SuiteConfig,
+        {"name": "a", "Gate": {}},
+        "$.Gate",
+        ["name", "records", "expectation", "compare", "gate"],
+    ),
+    (SuiteConfig, {"min_pass_rate": 1}, "$.min_pass_rate", ["gate"]),
+    (CandidateConfig, {"records": "v2", "lable": "v2"}, "$.lable", ["records", "label"]),
+    (
+        RunRegressionExpectation,
+        {"intnt": "x"},
+        "$.intnt",
+        ["intent", "shouldUseTools", "shouldAvoidTools", "shouldPreserve", "shouldImprove", "notes"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("model", "value", "path", "known"), UNKNOWN_KEYS)
+def test_an_unknown_key_is_refused_and_the_known_ones_are_listed(
+    model: type[ConfigModel | WireModel], value: JsonObject, path: str, known: list[str]
+) -> None:
+    error = _refused(model, value)
+
+    assert error.field == path
+    assert error.message == "unknown key"
+    assert error.remedy is not None
+    listed = error.remedy.replace(",", " ").split()
+    assert [key for key in listed if key in known] == known
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ({"gate": {"signal": {}}}, "$.gate.signal"),
+        ({"gate": {"signals": {"toolChanged": "fail"}}}, "$.gate.signals.toolChanged"),
+        ({"compare": {"includeSections": ["response"]}}, "$.compare.includeSections"),
+        ({"compare": {"sections": {}}}, "$.compare.sections"),
+        ({"expectation": {"shouldUseTool": ["f"]}}, "$.expectation.shouldUseTool"),
+    ],
+)
+def test_an_unknown_key_further_in_is_refused(value: JsonObject, path: str) -> None:
+    assert _refused(SuiteConfig, value).field == path
+
+
+WRONG: list[tuple[JsonValue, str]] = [
+    ([], "$"),
+    ("airline", "$"),
+    ({"name": 5}, "$.name"),
+    ({"name": ""}, "$.name"),
+    ({"name": "Airline"}, "$.name"),
+    ({"name": "a b"}, "$.name"),
+    ({"name": "a\n"}, "$.name"),
+    ({"name": "x" * 65}, "$.name"),
+    ({"records": None}, "$.records"),
+    ({"records": ["a"]}, "$.records"),
+    ({"expectation": 5}, "$.expectation"),
+    ({"expectation": ["be brief"]}, "$.expectation"),
+    ({"expectation": {"intent": 5}}, "$.expectation.intent"),
+    ({"expectation": {"shouldUseTools": "f"}}, "$.expectation.shouldUseTools"),
+    ({"expectation": {"shouldUseTools": ["f", 5]}}, "$.expectation.shouldUseTools[1]"),
+    ({"compare": []}, "$.compare"),
+    ({"compare": {"include_sections": "response"}}, "$.compare.include_sections"),
+    ({"compare": {"include_sections": ["response", "tools"]}}, "$.compare.include_sections[1]"),
+    ({"compare": {"exclude_sections": ["Response"]}}, "$.compare.exclude_sections[0]"),
+    ({"compare": {"deciding": [None]}}, "$.compare.deciding[0]"),
+    ({"compare": {"ignore_volatile": "no"}}, "$.compare.ignore_volatile"),
+    ({"compare": {"ignore_volatile": 0}}, "$.compare.ignore_volatile"),
+    ({"compare": {"deciding": ["policy"], "provenance": ["policy"]}}, "$.compare"),
+    ({"gate": None}, "$.gate"),
+    ({"gate": ["reference"]}, "$.gate"),
+    ({"gate": {"signals": ["toolsChanged"]}}, "$.gate.signals"),
+    ({"gate": {"signals": {"toolsChanged": "error"}}}, "$.gate.signals.toolsChanged"),
+    ({"gate": {"signals": {"toolsChanged": True}}}, "$.gate.signals.toolsChanged"),
+    ({"gate": {"min_pass_rate": 1.01}}, "$.gate.min_pass_rate"),
+    ({"gate": {"min_pass_rate": -0.1}}, "$.gate.min_pass_rate"),
+    ({"gate": {"min_pass_rate": 90}}, "$.gate.min_pass_rate"),
+    ({"gate": {"min_pass_rate": "90%"}}, "$.gate.min_pass_rate"),
+    ({"gate": {"min_pass_rate": "0.9"}}, "$.gate.min_pass_rate"),
+    ({"gate": {"min_pass_rate": True}}, "$.gate.min_pass_rate"),
+]
+
+
+@pytest.mark.parametrize(("value", "path"), WRONG, ids=repr)
+def test_a_wrong_value_is_refused_at_its_key(value: JsonValue, path: str) -> None:
+    assert _refused(SuiteConfig, value).field == path
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ({}, "$.records"),
+        ({"label": "v2"}, "$.records"),
+        ({"records": 2}, "$.records"),
+        ({"records": "v2", "label": ""}, "$.label"),
+        ({"records": "v2", "label": 2}, "$.label"),
+        ([], "$"),
+    ],
+    ids=repr,
+)
+def test_a_candidate_names_its_records(value: JsonValue, path: str) -> None:
+    assert _refused(CandidateConfig, value).field == path
+
+
+def test_an_unknown_section_is_answered_with_the_known_ones() -> None:
+    text = str(_refused(SuiteConfig, {"compare": {"exclude_sections": ["tools"]}}))
+
+    for name in ("status", "toolCalls", "policy", "suspendedProposals", "fingerprints", "metadata"):
+        assert name in text
+
+
+@pytest.mark.parametrize("rate", [0, 1, 0.0, 1.0, 0.95])
+def test_a_pass_rate_is_a_share(rate: float) -> None:
+    assert parse_config(SuiteConfig, {"gate": {"min_pass_rate": rate}}, FILE).gate.min_pass_rate == rate
+
+
+def test_a_gate_may_be_a_presets_name() -> None:
+    config = parse_config(SuiteConfig, {"gate": "reference"}, FILE)
+
+    assert config.gate == GATE_PRESETS["reference"] == GateConfig()
+
+
+@pytest.mark.parametrize("name", ["strict", "", "Reference"])
+def test_an_unknown_preset_is_answered_with_the_known_ones(name: str) -> None:
+    error = _refused(SuiteConfig, {"gate": name})
+
+    assert error.field == "$.gate"
+    assert repr(name) in str(error)
+    assert "reference" in str(error).split(repr(name))[1]
+
+
+def test_a_path_is_what_text_for_an_expectation_means() -> None:
+    assert parse_config(SuiteConfig, {"expectation": "expectation.yaml"}, FILE).expectation == (
+        "expectation.yaml"
+    )
+
+
+@pytest.mark.parametrize("text", ["", "\n# nothing yet\n", "{}", "\ufeff"], ids=repr)
+def test_an_empty_file_is_an_empty_mapping(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "suite.yaml"
+    path.write_text(text, encoding="utf-8")
+
+    assert load_config(SuiteConfig, path) == SuiteConfig()
+
+
+def test_a_file_may_be_json(tmp_path: Path) -> None:
+    path = tmp_path / "expectation.json"
+    path.write_text('{"intent": "Be brief.", "notes": null}', encoding="utf-8")
+
+    assert load_config(RunRegressionExpectation, path).intent == "Be brief."
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("name: a\nname: b\n", "line 2"),
+        ("name: [a\n", "line 2"),
+        ("name: a\nnmae: b\n", "$.nmae"),
+        ("gate:\n  min_pass_rate: 2\n", "$.gate.min_pass_rate"),
+    ],
+)
+def test_a_fault_in_a_file_names_the_file_and_the_place(tmp_path: Path, text: str, place: str) -> None:
+    path = tmp_path / "suite.yaml"
+    path.write_text(text, encoding="utf-8")
+
+    with pytest.raises(InputError) as raised:
+        load_config(SuiteConfig, path)
+
+    error = refusal(raised)
+    assert error.file == str(path)
+    assert (error.field or "").startswith(place)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as raised:
+        load_config(SuiteConfig, tmp_path / "gone.yaml")
+
+    assert raised.value.file == str(tmp_path / "gone.yaml")
