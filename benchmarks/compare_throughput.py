@@ -12,7 +12,6 @@ The last line is JSON.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import resource
 import subprocess
@@ -23,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from regress_core.evaluation.case import evaluate_case
-from regress_core.evaluation.engine import evaluate
+from regress_core.evaluation.engine import run_evaluation
 from regress_core.evaluation.events import Event
 from regress_core.evaluation.plan import EvaluationPlan, begin, build_plan
 from regress_core.evaluation.ports import Ports
@@ -143,7 +142,7 @@ def _measure(what: str, folder: Path) -> dict[str, float]:
             evaluate_case(plan, case, utc_now)
     else:
         with Ports.open(folder / "store") as ports:
-            asyncio.run(evaluate(begin(plan, ports.journal), ports, _ignore))
+            run_evaluation(begin(plan, ports.journal), ports, _ignore)
     seconds = time.perf_counter() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {"seconds": round(seconds, 2), "peak_rss_mb": round(peak, 1)}

@@ -139,7 +139,7 @@ def _plan(
         message = f"evaluation {evaluation_id} is of suite {row.suite}, not of {suite.name}"
         raise InputError(message, field="evaluation_id")
     if row is not None:
-        return resume(row.evaluation_id, ports.journal) if run.root_run_id else take_up(row)
+        return resume(row.evaluation_id, ports.journal) if run.root_run_id else take_up(row, ports.journal)
     if config.evaluation_id or not evaluation_id:
         named = f"no evaluation {evaluation_id}" if evaluation_id else f"no evaluation of suite {suite.name}"
         raise InputError(f"{named} in this store", field="evaluation_id")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import queue
 import threading
 from collections.abc import Iterator
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 
 import dagster as dg
 
-from regress_core.evaluation.engine import evaluate
+from regress_core.evaluation.engine import run_evaluation
 from regress_core.evaluation.events import CaseDone, Emit, EvaluationDone, Event
 from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.evaluation.ports import Ports
@@ -90,7 +89,7 @@ def _engine_events(plan: EvaluationPlan, ports: Ports) -> Iterator[Event]:
 
     def work() -> None:
         try:
-            asyncio.run(evaluate(plan, ports, emit))
+            run_evaluation(plan, ports, emit)
             waiting.put(None)
         except _StoppedError:
             return

@@ -12,7 +12,7 @@ from regress_core.errors import InputError
 from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.ids import Clock
 from regress_core.journal.journal import Stage
-from regress_core.records.json_io import dumps
+from regress_core.records.json_io import dumps_text
 from regress_core.records.loading import LoadedRecord, RecordFile, load_record
 from regress_core.suite.classification import classify
 from regress_core.suite.loading import CaseRef, RecordRef
@@ -66,7 +66,7 @@ def evaluate_case(plan: EvaluationPlan, case: CaseRef, clock: Clock) -> CaseWork
         outcome = replace(outcome, baseline_run_id=baseline.record.run_id)
         candidate = _load(case.case_id, candidate_ref)
         outcome, comparison = _decided(plan, outcome, baseline, candidate)
-        evidence["comparison"] = dumps(comparison.to_json()).decode("utf-8")
+        evidence["comparison"] = dumps_text(comparison.to_json())
         evidence["candidate"] = _text(candidate)
     except _TroubleError as error:
         outcome = _inconclusive(outcome, error.trouble)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from regress_core.evaluation.case import TRIAL, CaseWork, evaluate_case
 from regress_core.evaluation.events import (
     CaseDone,
@@ -16,7 +18,7 @@ from regress_core.evaluation.ports import Ports
 from regress_core.evaluation.publish import publish
 from regress_core.evaluation.summary import summarize_evaluation
 from regress_core.journal.journal import Stage, Step
-from regress_core.records.json_io import dumps
+from regress_core.records.json_io import dumps_text
 from regress_core.suite.contract import RunRegressionSummary
 
 
@@ -62,11 +64,24 @@ async def evaluate(plan: EvaluationPlan, ports: Ports, emit: Emit) -> RunRegress
     return summary
 
 
+def run_evaluation(plan: EvaluationPlan, ports: Ports, emit: Emit) -> RunRegressionSummary:
+    """Run `evaluate` to its end, for callers without an event loop; Ctrl-C raises KeyboardInterrupt."""
+    summaries: list[RunRegressionSummary] = []
+
+    async def main() -> None:
+        # Not returned: when asyncio.run puts the signal handler back, Python makes and drops the `repr` of
+        # its task, result included, which of ten thousand cases costs 20 MB.
+        summaries.append(await evaluate(plan, ports, emit))
+
+    asyncio.run(main())
+    return summaries[0]
+
+
 def _steps(plan: EvaluationPlan, work: CaseWork) -> list[Step]:
     outcome = work.outcome
     payloads: dict[Stage, str] = {
         **work.evidence,
-        "outcome": dumps(outcome.to_json()).decode("utf-8"),
+        "outcome": dumps_text(outcome.to_json()),
     }
     return [
         Step(plan.evaluation_id, outcome.case_id, outcome.trial, stage, plan.revision, payload)

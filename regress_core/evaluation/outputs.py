@@ -9,7 +9,7 @@ from regress_core.errors import InputError
 from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.files import replacing_folder
 from regress_core.history.store import History
-from regress_core.records.json_io import JsonError, JsonValue, dumps, loads
+from regress_core.records.json_io import JsonError, dumps_text, loads
 from regress_core.suite.contract import RunRegressionCaseSummary, RunRegressionSummary
 
 SUMMARY_FILE = "summary.json"
@@ -67,11 +67,11 @@ def write_outputs(out: Path, history: History, plan: EvaluationPlan, summary: Ru
 def write_summary(path: Path, summary: RunRegressionSummary) -> None:
     """Write summary.json, a case a line: a suite may have ten thousand."""
     head = summary.model_copy(update={"cases": []}).to_json()
-    before, after = _text(head, indent=2).split('"cases": []', 1)
+    before, after = dumps_text(head, indent=2).split('"cases": []', 1)
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(f'{before}"cases": [')
         for number, case in enumerate(summary.cases):
-            file.write(f"{',' if number else ''}\n    {_text(case.to_json())}")
+            file.write(f"{',' if number else ''}\n    {dumps_text(case.to_json())}")
         file.write(f"{chr(10) + '  ' if summary.cases else ''}]{after}\n")
 
 
@@ -84,11 +84,11 @@ def _result(
     the time that an evaluation takes.
     """
     members = {
-        "name": _text(case.name),
-        "caseId": _text(case.case_id),
-        "status": _text(case.status),
-        "inconclusive": _text(case.inconclusive),
-        "reasons": _text(case.reasons),
+        "name": dumps_text(case.name),
+        "caseId": dumps_text(case.case_id),
+        "status": dumps_text(case.status),
+        "inconclusive": dumps_text(case.inconclusive),
+        "reasons": dumps_text(case.reasons),
         "baseline": baseline["record_json"],
     }
     case_id = baseline["case_id"]
@@ -99,7 +99,7 @@ def _result(
         if file.exists():
             members[key] = file.read_text(encoding="utf-8")
     if plan.suite.expectation is not None:
-        members["expectation"] = _text(plan.suite.expectation.to_json())
+        members["expectation"] = dumps_text(plan.suite.expectation.to_json())
     return "{\n" + ",\n".join(f'"{key}": {text.strip()}' for key, text in members.items()) + "\n}"
 
 
@@ -109,10 +109,6 @@ def _candidate_file(folder: Path, case_id: str) -> Path:
 
 def _comparison_file(folder: Path, case_id: str) -> Path:
     return folder / "comparisons" / f"{case_id}.comparison.json"
-
-
-def _text(value: JsonValue, indent: int | None = None) -> str:
-    return dumps(value, indent=indent).decode("utf-8")
 
 
 def _write(path: Path, text: str) -> None:

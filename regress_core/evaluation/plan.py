@@ -13,7 +13,7 @@ from regress_core.ids import Clock, IdFactory
 from regress_core.journal.journal import EvaluationRow, Journal, Redo
 from regress_core.judge.contract import RunRegressionExpectation
 from regress_core.records.canonical import canonical_hash
-from regress_core.records.json_io import JsonObject, dumps, loads_own
+from regress_core.records.json_io import JsonObject, dumps_text, loads_own
 from regress_core.suite.config import SuiteConfig
 from regress_core.suite.loading import Candidate, CaseRef, RecordRef, Suite
 from regress_core.suite.outcome import CaseOutcome
@@ -97,7 +97,7 @@ def begin(plan: EvaluationPlan, journal: Journal, *, fresh: bool = False) -> Eva
         may_pass = any(o.trouble and o.trouble.retryable for o in outcomes_of(journal, row.evaluation_id))
         row = journal.reopen(row.evaluation_id, "retryable") if may_pass else None
     if row is None:
-        row = journal.create_evaluation(_row(plan))
+        row = journal.create_evaluation(_row(plan), _planned_cases(plan))
     # The key covers all content, so that only what the key leaves open is taken from the journal.
     return replace(
         plan,
@@ -120,12 +120,12 @@ def resume(evaluation_id: str, journal: Journal) -> EvaluationPlan:
         raise InputError(f"no evaluation {evaluation_id} in this store", field="--resume", remedy=remedy)
     if row.state == "finished" and any(o.inconclusive for o in outcomes_of(journal, evaluation_id)):
         row = journal.reopen(evaluation_id, "inconclusive")
-    return take_up(row)
+    return take_up(row, journal)
 
 
 def join(plan: EvaluationPlan, journal: Journal) -> EvaluationPlan:
     """Enter a plan under the id it has, or take up what stands under that id already."""
-    return take_up(journal.create_evaluation(_row(plan)))
+    return take_up(journal.create_evaluation(_row(plan), _planned_cases(plan)), journal)
 
 
 def outcomes_of(journal: Journal, evaluation_id: str) -> Iterator[CaseOutcome]:
@@ -135,7 +135,7 @@ def outcomes_of(journal: Journal, evaluation_id: str) -> Iterator[CaseOutcome]:
 
 
 def _row(plan: EvaluationPlan) -> EvaluationRow:
-    suite, records = plan.suite, plan.candidate.records
+    suite = plan.suite
     value: JsonObject = {
         "suite": {
             "name": suite.name,
@@ -147,10 +147,6 @@ def _row(plan: EvaluationPlan) -> EvaluationRow:
         "candidate": {"id": plan.candidate.candidate_id, "label": plan.candidate.label},
         "orphans": list(plan.orphans),
         "trigger": plan.trigger,
-        "cases": [
-            [case.case_id, case.name, *_ref(case.baseline), *_ref(records.get(case.case_id))]
-            for case in suite.cases
-        ],
     }
     return EvaluationRow(
         evaluation_id=plan.evaluation_id,
@@ -160,21 +156,32 @@ def _row(plan: EvaluationPlan) -> EvaluationRow:
         revision=plan.revision,
         redo=plan.redo,
         created_at=plan.created_at,
-        plan=dumps(value).decode("utf-8"),
+        plan=dumps_text(value),
     )
+
+
+def _planned_cases(plan: EvaluationPlan) -> Iterator[str]:
+    for case in plan.suite.cases:
+        candidate = plan.candidate.records.get(case.case_id)
+        yield dumps_text([case.case_id, case.name, *_ref(case.baseline), *_ref(candidate)])
 
 
 def _ref(ref: RecordRef | None) -> tuple[str | None, str | None]:
     return (None, None) if ref is None else (ref.path, ref.sha256)
 
 
-def take_up(row: EvaluationRow) -> EvaluationPlan:
+def take_up(row: EvaluationRow, journal: Journal) -> EvaluationPlan:
     """Take up an evaluation as the journal has it; its files are not looked at."""
     value: JsonObject = loads_own(row.plan)
     suite: JsonObject = value["suite"]
     expectation = suite["expectation"]
-    rows: list[tuple[str, str, str, str, str | None, str | None]] = value["cases"]
-    cases = tuple(CaseRef(r[0], r[1], RecordRef(r[2], r[3])) for r in rows)
+    cases: list[CaseRef] = []
+    records: dict[str, RecordRef] = {}
+    for payload in journal.planned_cases(row.evaluation_id):
+        case_id, name, path, sha256, candidate_path, candidate_sha256 = loads_own(payload)
+        cases.append(CaseRef(case_id, name, RecordRef(path, sha256)))
+        if candidate_path is not None:
+            records[case_id] = RecordRef(candidate_path, candidate_sha256)
     return EvaluationPlan(
         evaluation_id=row.evaluation_id,
         plan_key=row.plan_key,
@@ -183,13 +190,13 @@ def take_up(row: EvaluationRow) -> EvaluationPlan:
             root=Path(suite["root"]),
             config=SuiteConfig.from_json(suite["config"]),
             expectation=None if expectation is None else RunRegressionExpectation.from_json(expectation),
-            cases=cases,
+            cases=tuple(cases),
             content_hash=suite["contentHash"],
         ),
         candidate=Candidate(
             candidate_id=value["candidate"]["id"],
             label=value["candidate"]["label"],
-            records={r[0]: RecordRef(r[4], r[5]) for r in rows if r[4] and r[5]},
+            records=records,
         ),
         orphans=tuple(value["orphans"]),
         trigger=value["trigger"],

@@ -103,7 +103,7 @@ class History:
                 remedy = "restore the file, or evaluate anew with --fresh"
                 raise InputError(f"cannot be read: {reason}", file=path, remedy=remedy)
             with pq.ParquetFile(path) as file:
-                for batch in file.iter_batches(batch_size=64):
+                for batch in file.iter_batches(batch_size=16, use_threads=False):
                     yield from batch.to_pylist()
 
 

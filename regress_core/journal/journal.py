@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, cast
@@ -25,13 +26,14 @@ from sqlalchemy import (
     event,
     func,
     select,
+    tuple_,
     update,
 )
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DatabaseError
 
 from regress_core.errors import InputError, os_error_text
-from regress_core.journal.schema import EVALUATIONS, STEPS, migrate
+from regress_core.journal.schema import EVALUATIONS, PLANNED_CASES, STEPS, migrate
 from regress_core.journal.writer import Writer
 
 T = TypeVar("T")
@@ -44,6 +46,8 @@ Redo = Literal["none", "retryable", "inconclusive"]
 
 _BUSY_TIMEOUT_S = 60
 _READ_AT_ONCE = 200
+_CASES_AT_ONCE = 250
+_PAGES_AT_ONCE = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,7 @@ class EvaluationRow:
         state: `running` until every planned case has an outcome and the history holds it, then `finished`.
         revision: 1, and one more each time it is reopened.
         redo: What the current revision does again.
-        plan: The plan, JSON text.
+        plan: The plan but for its cases, JSON text.
     """
 
     evaluation_id: str
@@ -131,15 +135,37 @@ class Journal:
 
     # -- evaluations
 
-    def create_evaluation(self, row: EvaluationRow) -> EvaluationRow:
-        """Enter an evaluation; if its id is there already, the entry that is there wins and is returned."""
+    def create_evaluation(self, row: EvaluationRow, cases: Iterable[str] = ()) -> EvaluationRow:
+        """Enter an evaluation with its planned cases, JSON text each, in their order.
+
+        If its id is there already, the entry that is there wins and is returned.
+        """
 
         def operation(connection: Connection) -> EvaluationRow:
             values = {name: getattr(row, name) for name in EvaluationRow.__slots__}
-            connection.execute(insert(EVALUATIONS).values(values).on_conflict_do_nothing())
+            entered = connection.execute(insert(EVALUATIONS).values(values).on_conflict_do_nothing())
+            planned = enumerate(cases) if entered.rowcount else iter(())
+            while part := list(islice(planned, _CASES_AT_ONCE)):
+                connection.execute(
+                    insert(PLANNED_CASES),
+                    [
+                        {"evaluation_id": row.evaluation_id, "position": position, "payload": payload}
+                        for position, payload in part
+                    ],
+                )
             return _one(connection, row.evaluation_id)
 
         return self._write(operation).result()
+
+    def planned_cases(self, evaluation_id: str) -> Iterator[str]:
+        """Give the planned cases of an evaluation, JSON text each, in their order."""
+        query = (
+            select(PLANNED_CASES.c.payload)
+            .where(PLANNED_CASES.c.evaluation_id == evaluation_id)
+            .order_by(PLANNED_CASES.c.position)
+        )
+        with self._reading.connect() as connection:
+            yield from connection.execution_options(yield_per=_READ_AT_ONCE).execute(query).scalars()
 
     def evaluation(self, evaluation_id: str) -> EvaluationRow | None:
         """Give an evaluation, or None."""
@@ -174,24 +200,26 @@ class Journal:
         return self._write(operation).result()
 
     def finish(self, evaluation_id: str, revision: int) -> None:
-        """Mark the current revision as finished and drop its evidence, which the history now holds."""
+        """Mark the current revision as finished, and drop the evidence that the history now holds."""
 
         def operation(connection: Connection) -> None:
-            marked = connection.execute(
+            connection.execute(
                 update(EVALUATIONS)
                 .where(EVALUATIONS.c.evaluation_id == evaluation_id, EVALUATIONS.c.revision == revision)
                 .values(state="finished")
             )
-            if marked.rowcount:
-                connection.execute(
-                    delete(STEPS).where(STEPS.c.evaluation_id == evaluation_id, STEPS.c.stage != "outcome")
-                )
 
         self._write(operation).result()
+        while self._write(_drop_some_evidence).result():
+            pass
+        self._give_back_free_pages()
+
+    def _give_back_free_pages(self) -> None:
         with self._reading.connect() as connection:
             driver = cast("sqlite3.Connection", connection.connection.driver_connection)
-            # The pragma frees a page a step; of the driver's calls only executescript steps to the end.
-            driver.executescript("PRAGMA incremental_vacuum")
+            while driver.execute("PRAGMA freelist_count").fetchone()[0]:
+                # The pragma frees a page a step; of the driver's calls only executescript steps to the end.
+                driver.executescript(f"PRAGMA incremental_vacuum({_PAGES_AT_ONCE})")
 
     # -- steps
 
@@ -261,6 +289,27 @@ class Journal:
     def _evaluations(self, query: Select[Any]) -> list[EvaluationRow]:
         with self._reading.connect() as connection:
             return [_evaluation_row(row) for row in connection.execute(query).mappings()]
+
+
+def _drop_some_evidence(connection: Connection) -> int:
+    """Delete the evidence of some cases, which only an unfinished evaluation needs; give how many cases.
+
+    In small transactions, since a large one makes the write-ahead log as large as all it deletes; and of
+    every finished evaluation, since a crash may have kept an earlier one from its end.
+    """
+    finished = select(EVALUATIONS.c.evaluation_id).where(EVALUATIONS.c.state == "finished")
+    evidence = STEPS.c.stage != "outcome"
+    query = (
+        select(STEPS.c.evaluation_id, STEPS.c.case_id)
+        .where(STEPS.c.evaluation_id.in_(finished), evidence)
+        .distinct()
+        .limit(_CASES_AT_ONCE)
+    )
+    cases = [(row.evaluation_id, row.case_id) for row in connection.execute(query)]
+    if cases:
+        case = tuple_(STEPS.c.evaluation_id, STEPS.c.case_id)
+        connection.execute(delete(STEPS).where(case.in_(cases), evidence))
+    return len(cases)
 
 
 def _is_there(connection: Connection, step: Step) -> bool:

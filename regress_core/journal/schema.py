@@ -38,6 +38,14 @@ EVALUATIONS = Table(
     Index("evaluations_by_plan", "plan_key", "created_at"),
 )
 
+PLANNED_CASES = Table(
+    "planned_cases",
+    METADATA,
+    Column("evaluation_id", String, primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("payload", Text, nullable=False),
+)
+
 STEPS = Table(
     "steps",
     METADATA,

@@ -90,7 +90,12 @@ def loads_own(text: str) -> JsonValue:
 
 
 def dumps(value: JsonValue, *, indent: int | None = None) -> bytes:
-    r"""Write a JSON value as UTF-8, in the order its keys stand.
+    """Write a JSON value as UTF-8; otherwise as `dumps_text`."""
+    return dumps_text(value, indent=indent).encode("utf-8")
+
+
+def dumps_text(value: JsonValue, *, indent: int | None = None) -> str:
+    r"""Write a JSON value as text that UTF-8 can hold, in the order its keys stand.
 
     Lone surrogates, which UTF-8 has no bytes for, are written as `\ud800` escapes, so that the value
     reads back equal.
@@ -101,7 +106,7 @@ def dumps(value: JsonValue, *, indent: int | None = None) -> bytes:
     """
     separators = (",", ":") if indent is None else None
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
-    return escape_lone_surrogates(text).encode("utf-8")
+    return escape_lone_surrogates(text)
 
 
 def escape_lone_surrogates(json_text: str) -> str:

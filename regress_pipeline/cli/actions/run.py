@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shlex
 import sys
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 from dotenv import load_dotenv
 
 from regress_core.errors import InputError
-from regress_core.evaluation.engine import evaluate
+from regress_core.evaluation.engine import run_evaluation
 from regress_core.evaluation.outputs import check_out
 from regress_core.evaluation.plan import EvaluationPlan, begin, build_plan, outcomes_of, resume
 from regress_core.evaluation.ports import JOURNAL_FILE, Ports
@@ -185,7 +184,7 @@ def _open(choices: Choices) -> Ports:
 def _evaluate(plan: EvaluationPlan, ports: Ports, choices: Choices) -> ExitCode:
     try:
         with show_progress() as emit:
-            summary = asyncio.run(evaluate(plan, ports, emit))
+            summary = run_evaluation(plan, ports, emit)
     except KeyboardInterrupt:
         kept = sum(1 for _ in outcomes_of(ports.journal, plan.evaluation_id))
         note(f"interrupted: {kept} of {len(plan.suite.cases)} cases are kept; go on with:")

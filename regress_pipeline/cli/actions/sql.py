@@ -16,7 +16,7 @@ from regress_core.evaluation.ports import JOURNAL_FILE
 from regress_core.history.sql import query
 from regress_core.history.store import History
 from regress_core.journal.journal import Journal
-from regress_core.records.json_io import JsonValue, dumps
+from regress_core.records.json_io import JsonValue, dumps, dumps_text
 from regress_pipeline.cli.render import note, printable
 from regress_pipeline.settings import load_settings
 
@@ -95,7 +95,7 @@ def _cell(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, list | dict):
-        return dumps(_jsonable(cast("object", value))).decode("utf-8")
+        return dumps_text(_jsonable(cast("object", value)))
     return value.isoformat() if isinstance(value, date | datetime) else str(value)
 
 
