@@ -140,7 +140,7 @@ def _row(plan: EvaluationPlan) -> EvaluationRow:
         "suite": {
             "name": suite.name,
             "root": str(suite.root),
-            "config": suite.config.model_dump(mode="json", by_alias=True, exclude_unset=True),
+            "config": suite.config.model_dump(by_alias=True, exclude_unset=True),
             "expectation": None if suite.expectation is None else suite.expectation.to_json(),
             "contentHash": suite.content_hash,
         },
