@@ -100,8 +100,10 @@ def load_suite_config(root: Path) -> SuiteConfig:
     """Read a folder's suite.yaml.
 
     Raises:
-        InputError: If the folder has none, or it is at fault.
+        InputError: If there is no such folder, it has none, or it is at fault.
     """
+    if not root.is_dir():
+        raise InputError("no such folder", file=root, remedy="name a suite folder")
     if not (root / SUITE_FILE).is_file():
         remedy = "create it (an empty one will do), or name the records with --records"
         raise InputError(f"no {SUITE_FILE} in this folder", file=root, remedy=remedy)

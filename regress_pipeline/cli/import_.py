@@ -50,7 +50,7 @@ def import_aioc(
     from regress_core.records.importers.aioc import list_sources, read_sources
 
     files, skipped = list_sources(source)
-    _write(chain(skipped, IMPORTERS["aioc"](read_sources(files), None)), suite)
+    _write(chain(skipped, IMPORTERS["aioc"](read_sources(files), None)), source, suite)
 
 
 @app.command("openai-chat")
@@ -75,7 +75,7 @@ def import_openai_chat(
 
     rows = select_rows(source, Selection(where, limit))
     options = ChatOptions(messages=messages, id=id, label=label, turns=turns)
-    _write(IMPORTERS["openai-chat"](rows, options), suite, label=label)
+    _write(IMPORTERS["openai-chat"](rows, options), source, suite, label=label)
 
 
 @app.command("qa-log")
@@ -98,10 +98,10 @@ def import_qa_log(
 
     rows = select_rows(source, Selection(where, limit))
     options = QaLogOptions(query=query, response=response, timestamp=timestamp, id=id, label=label)
-    _write(IMPORTERS["qa-log"](rows, options), suite, label=label)
+    _write(IMPORTERS["qa-log"](rows, options), source, suite, label=label)
 
 
-def _write(outcomes: Iterable[Outcome], suite: Path, *, label: str | None = None) -> None:
+def _write(outcomes: Iterable[Outcome], source: Path, suite: Path, *, label: str | None = None) -> None:
     """Write the runs and say what became of them.
 
     Raises:
@@ -111,8 +111,8 @@ def _write(outcomes: Iterable[Outcome], suite: Path, *, label: str | None = None
     from regress_core.records.importers.writing import write_imported
     from regress_pipeline.cli.render import note, say
 
-    report = write_imported(outcomes, suite)
-    _list_on_stderr(report)
+    report = write_imported(outcomes, suite, source)
+    _list_on_stderr(report, source)
     if label is not None and report.imported and not report.labelled:
         note(f"warning: --label {label}: no imported row has it")
     if report.imported:
@@ -127,12 +127,12 @@ def _write(outcomes: Iterable[Outcome], suite: Path, *, label: str | None = None
         raise typer.Exit(_NOTHING_IMPORTED)
 
 
-def _list_on_stderr(report: ImportReport) -> None:
+def _list_on_stderr(report: ImportReport, source: Path) -> None:
     from regress_pipeline.cli.render import note
 
     for skipped in report.skipped:
-        note(f"{skipped.position}: skipped: {skipped.reason}")
+        note(f"{source}: {skipped.position}: skipped: {skipped.reason}")
     for rejected in report.rejected:
-        note(f"{rejected.position}: rejected: {rejected.reason}")
+        note(f"{source}: {rejected.position}: rejected: {rejected.reason}")
     for warning in report.warnings:
         note(f"warning: {warning}")

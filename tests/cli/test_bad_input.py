@@ -172,7 +172,7 @@ OF_RECORDS = {
 OF_ARGUMENTS = {
     "SUITE and --records": Bad(nothing, ["SUITE: ", "--records"], ("suite", *BARE)),
     "neither": Bad(nothing, ["SUITE: ", "--records"], ()),
-    "a suite that is missing": Bad(nothing, ["nowhere: no suite.yaml"], ("nowhere",)),
+    "a suite that is missing": Bad(nothing, ["nowhere: no such folder"], ("nowhere",)),
     "--name with a suite": Bad(nothing, ["--name: "], ("suite", "--name", "x")),
     "a name that is none": Bad(nothing, ["--name: 'My Shop'"], (*BARE, "--name", "My Shop")),
     "an unknown key of --expectation": Bad(

@@ -45,8 +45,8 @@ class ImportReport:
         return self.written + self.unchanged
 
 
-def write_imported(outcomes: Iterable[Outcome], suite: Path) -> ImportReport:
-    """Write each imported run to `SUITE/records/<case_id>.json`.
+def write_imported(outcomes: Iterable[Outcome], suite: Path, source: Path) -> ImportReport:
+    """Write each imported run to `SUITE/records/<case_id>.json`; errors name `source` as its origin.
 
     Every file is written beside the folder first and moved when the source has come to its end, so that a
     source that breaks off leaves nothing behind. Rejected runs do not stop the others.
@@ -58,7 +58,7 @@ def write_imported(outcomes: Iterable[Outcome], suite: Path) -> ImportReport:
     records = suite / "records"
     try:
         with _staging_folder(suite) as folder:
-            staging = _Staging(folder)
+            staging = _Staging(folder, source)
             for outcome in outcomes:
                 staging.add(outcome)
             new = _new_files(folder, records)
@@ -94,8 +94,9 @@ def _staging_folder(suite: Path) -> Generator[Path]:
 class _Staging:
     """Writes runs to the staging folder one by one and keeps count of them."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, source: Path) -> None:
         self._folder = folder
+        self._source = source
         self._positions: dict[str, str] = {}
         self._skipped: list[Skipped] = []
         self._rejected: list[Rejected] = []
@@ -125,6 +126,7 @@ class _Staging:
         if twin is not None:
             raise InputError(
                 f"{twin} and {run.position} are the same case (letter case aside)",
+                file=self._source,
                 case=case_id,
                 remedy="name them apart with --id, pick some with --where, or rename the file",
             )

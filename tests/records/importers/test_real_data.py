@@ -21,6 +21,8 @@ from regress_core.records.loading import list_record_files, load_record
 from regress_core.records.model import RunRecord
 from regress_core.records.tool_calls import extract_tool_calls
 
+SOURCE = Path("log.jsonl")
+
 TRIALS = range(4)
 
 
@@ -63,7 +65,7 @@ def source_calls(messages: list[JsonObject]) -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize("trial", TRIALS)
 def test_tau_whole(tau_file: Path, tmp_path: Path, trial: int) -> None:
-    report = write_imported(tau(tau_file, trial), tmp_path)
+    report = write_imported(tau(tau_file, trial), tmp_path, SOURCE)
     assert (report.written, report.labelled, report.skipped, report.rejected) == (50, 50, (), ())
     assert len(report.warnings) == 1
     assert report.warnings[0].startswith("multi-turn: 50 of 50 records")
@@ -98,7 +100,7 @@ def test_tau_imports_are_the_same_wherever_the_source_lies(tau_file: Path, tmp_p
     copy.parent.mkdir()
     copy.write_bytes(tau_file.read_bytes())
     for source, suite in ((tau_file, "a"), (copy, "b")):
-        write_imported(tau(source, 0), tmp_path / suite)
+        write_imported(tau(source, 0), tmp_path / suite, SOURCE)
     first, second = (
         {file.name: file.read_bytes() for file in (tmp_path / suite / "records").iterdir()}
         for suite in ("a", "b")
@@ -111,7 +113,7 @@ def test_tau_without_a_choice_of_trial_names_both_rows(tau_file: Path, tmp_path:
     rows = select_rows(tau_file, Selection())
     outcomes = import_openai_chat(rows, ChatOptions(messages="traj", id="task_id"))
     with pytest.raises(InputError, match="row 1 and row 51 are the same case"):
-        write_imported(outcomes, tmp_path)
+        write_imported(outcomes, tmp_path, SOURCE)
 
 
 @pytest.mark.parametrize("model", ["gpt-4.1", "ft-gpt-4.1"])
@@ -141,7 +143,7 @@ def test_aioc_records(data_dir: Path, tmp_path: Path) -> None:
     folder = existing(data_dir / "aioc-runrecords")
     files, skipped = list_sources(folder)
     assert skipped == []
-    report = write_imported(import_aioc(read_sources(files)), tmp_path)
+    report = write_imported(import_aioc(read_sources(files)), tmp_path, SOURCE)
     reason = "no run record: none of runId, items and question is there"
     assert (report.written, report.skipped) == (7, (Skipped("index.json", reason),))
     assert (report.rejected, report.warnings) == ((), ())
