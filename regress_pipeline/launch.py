@@ -36,6 +36,9 @@ def dagster_home(store: Path) -> Path:
         InputError: If the folder cannot be made.
     """
     home = store / "dagster"
+    if set("?%") & set(str(home)):
+        remedy = "name another folder with --store"
+        raise InputError("Dagster takes no path with ? or % in it", file=store, remedy=remedy)
     try:
         home.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -88,22 +91,25 @@ def launch(
     if not selected:
         return None
     plan = build_plan(loaded, chosen, selected, trigger="pipeline", clock=utc_now, new_id=new_evaluation_id)
+    home = dagster_home(settings.store)
     with Ports.open(settings.store) as ports:
         plan = begin(plan, ports.journal, fresh=fresh)
         try:
-            run_ids = _run(plan, suite, settings, observe)
+            run_ids = _run(plan, suite, settings, home, observe)
         except dg.DagsterExecutionInterruptedError as error:  # what Dagster makes of Ctrl-C
             raise KeyboardInterrupt from error
         summary = summarize_evaluation(plan, ports.journal)
         return Launched(plan.evaluation_id, run_ids, summary, ports.outputs_of(plan.evaluation_id))
 
 
-def _run(plan: EvaluationPlan, suite: SuiteFolder, settings: Settings, observe: Emit) -> tuple[str, ...]:
+def _run(
+    plan: EvaluationPlan, suite: SuiteFolder, settings: Settings, home: Path, observe: Emit
+) -> tuple[str, ...]:
     job = define_suite(suite, settings, observe).resolve_job_def(job_name(suite.name))
     config = {"evaluation_id": plan.evaluation_id}
     case_ids = [case.case_id for case in plan.suite.cases]
     run_ids: list[str] = []
-    with dg.DagsterInstance.from_config(str(dagster_home(settings.store))) as instance:
+    with dg.DagsterInstance.from_config(str(home)) as instance:
         register_cases(instance, suite.name, case_ids)
         for first, last in runs_of(instance, suite.name, case_ids):
             run_ids.append(str(uuid.uuid4()))

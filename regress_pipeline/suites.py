@@ -24,16 +24,22 @@ def find_suites(suites_root: Path) -> list[SuiteFolder]:
     Raises:
         InputError: If a suite.yaml is at fault, or two suites have one name.
     """
-    if not suites_root.is_dir():
-        return []
     found: dict[str, SuiteFolder] = {}
-    for root in sorted(path.parent for path in suites_root.glob(f"*/{SUITE_FILE}")):
+    for root in _suite_roots(suites_root):
         suite = suite_folder(root)
         twin = found.setdefault(suite.name, suite)
         if twin is not suite:
-            message = f"the suite name {suite.name} is taken by {twin.root}"
-            raise InputError(message, file=root / SUITE_FILE, field="$.name", remedy="rename one of them")
+            raise _name_taken(twin, root)
     return [found[name] for name in sorted(found)]
+
+
+def _name_taken(suite: SuiteFolder, root: Path) -> InputError:
+    message = f"the suite name {suite.name} is taken by {suite.root}"
+    return InputError(message, file=root / SUITE_FILE, field="$.name", remedy="rename one of them")
+
+
+def _suite_roots(suites_root: Path) -> list[Path]:
+    return sorted(path.parent for path in suites_root.glob(f"*/{SUITE_FILE}"))
 
 
 def suite_folder(root: Path) -> SuiteFolder:
@@ -53,10 +59,23 @@ def find_suite(text: str, settings: Settings) -> SuiteFolder:
     """
     if (Path(text) / SUITE_FILE).is_file():
         return suite_folder(Path(text).resolve())
-    suites = find_suites(settings.suites_root)
-    for suite in suites:
-        if suite.name == text:
-            return suite
+    suites: list[SuiteFolder] = []
+    faults: list[InputError] = []
+    for root in _suite_roots(settings.suites_root):
+        try:
+            suites.append(suite_folder(root))
+        except InputError as error:  # no concern of the other suites
+            faults.append(error)
+    found = [suite for suite in suites if suite.name == text]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        message = f"the suite name {text} is taken by {found[0].root}"
+        raise InputError(
+            message, file=found[1].root / SUITE_FILE, field="$.name", remedy="rename one of them"
+        )
+    if faults:
+        raise faults[0]
     known = ", ".join(suite.name for suite in suites) or "none"
     message = f"no suite {text!r}: neither a folder with a {SUITE_FILE} nor a suite of the suites root"
     raise InputError(message, file=settings.suites_root, remedy=f"suites there: {known}")

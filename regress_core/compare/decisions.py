@@ -74,7 +74,7 @@ def decided_resource(decision: JsonObject) -> Hashable:
 
 def proposed_action(proposal: JsonObject) -> Hashable:
     """What a suspended proposal is about: the tool, or the agent to hand over to."""
-    return (proposal["kind"], proposal.get("toolName"), proposal.get("toAgentName"))
+    return canonical_json([proposal["kind"], proposal.get("toolName"), proposal.get("toAgentName")])
 
 
 def _length(path: str, left: int, right: int) -> list[Difference]:

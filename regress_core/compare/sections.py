@@ -39,3 +39,8 @@ class SectionPlan:
 
     compared: tuple[SectionName, ...]
     deciding: frozenset[SectionName]
+
+    @property
+    def decides(self) -> bool:
+        """Whether any section that decides is compared at all; without one, equal would mean nothing."""
+        return not self.deciding.isdisjoint(self.compared)

@@ -81,6 +81,10 @@ def _decided(
     plan: EvaluationPlan, outcome: CaseOutcome, baseline: LoadedRecord, candidate: LoadedRecord
 ) -> tuple[CaseOutcome, Comparison]:
     config = plan.suite.config
+    sections = config.compare.plan(baseline.record.unrecorded | candidate.record.unrecorded)
+    if not sections.decides and candidate.record.status != "failed":
+        message = "nothing can be compared: the records know none of the sections that decide"
+        raise _TroubleError(Trouble("nothing to compare", message, retryable=False))
     comparison = compare_run_records(baseline.record, candidate.record, config.compare)
     verdict = classify(candidate.record, comparison, config.gate)
     decided = replace(

@@ -44,7 +44,8 @@ async def evaluate(plan: EvaluationPlan, ports: Ports, emit: Emit) -> RunRegress
         if plan.is_settled(outcome)
     }
     known = [settled[case.case_id] for case in ours if case.case_id in settled]
-    emit(EvaluationStarted(plan.evaluation_id, plan.revision, cases=len(ours), settled=len(known)))
+    planned = len(plan.suite.cases)
+    emit(EvaluationStarted(plan.evaluation_id, plan.revision, planned, cases=len(ours), settled=len(known)))
     for outcome in known:
         emit(CaseDone(outcome, resumed=True))
     for case in ours:

@@ -12,10 +12,17 @@ from regress_core.suite.outcome import CaseOutcome
 
 @dataclass(frozen=True, slots=True)
 class EvaluationStarted:
-    """The evaluation begins or goes on: `cases` are this process's, `settled` of them have their outcome."""
+    """The evaluation begins or goes on.
+
+    Attributes:
+        planned: Its cases in all.
+        cases: Those that this run of it looks after.
+        settled: How many of these have their outcome already.
+    """
 
     evaluation_id: str
     revision: int
+    planned: int
     cases: int
     settled: int
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -16,24 +17,47 @@ SUMMARY_FILE = "summary.json"
 _FOLDERS = ("candidates", "comparisons", "results")
 
 
-def check_out(out: Path) -> None:
-    """Make sure that the outputs may go there: a new folder, an empty one, or an earlier evaluation's.
+def check_out(out: Path, store: Path, plan: EvaluationPlan) -> None:
+    """Make sure that a folder may be replaced by the outputs: a new one, an empty one, or an earlier output.
 
     Raises:
-        InputError: If it is a file, or holds anything that regress did not write.
+        InputError: If it cannot be replaced, holds anything that regress did not write, or overlaps the store
+            or the records of the plan.
     """
+    place, working, base = out.resolve(), Path.cwd(), store.resolve()
     if out.exists() and not out.is_dir():
-        raise InputError("not a folder", file=out, field="--out", remedy="name another folder")
-    blocked = next((parent for parent in out.resolve().parents if parent.exists()), None)
-    if blocked is not None and not blocked.is_dir():
-        raise InputError("not a folder", file=blocked, field="--out", remedy="name another folder")
+        raise _refused(out, "not a folder")
+    blocked = next((parent for parent in place.parents if parent.exists()), place)
+    if not blocked.is_dir():
+        raise _refused(blocked, "not a folder")
+    if not os.access(blocked, os.W_OK):
+        raise _refused(blocked, "not writable")
+    if working.is_relative_to(place) or place.is_mount():
+        what = "the working folder" if working.is_relative_to(place) else "a mount point"
+        raise _refused(out, f"{what} cannot be replaced", "name a folder inside it")
+    inside_outputs = place.is_relative_to(base / "outputs") and place != base / "outputs"
+    if base.is_relative_to(place) or (place.is_relative_to(base) and not inside_outputs):
+        raise _refused(out, f"it overlaps the store {store}")
+    refs = [case.baseline for case in plan.suite.cases]
+    for folder in {Path(ref.path).resolve().parent for ref in (*refs, *plan.candidate.records.values())}:
+        if folder.is_relative_to(place) or place.is_relative_to(folder):
+            raise _refused(out, f"it overlaps the records in {folder}")
+    _check_content(out)
+
+
+def _refused(out: Path, message: str, remedy: str = "name another folder") -> InputError:
+    return InputError(message, file=out, field="--out", remedy=remedy)
+
+
+def _check_content(out: Path) -> None:
+    """Make sure that a folder holds nothing, or nothing but an earlier output."""
     if not out.is_dir() or not any(out.iterdir()):
         return
     strange = sorted({entry.name for entry in out.iterdir()} - {SUMMARY_FILE, *_FOLDERS})
     if strange or not _is_our_summary(out / SUMMARY_FILE):
         what = f"it holds {strange[0]}" if strange else f"it has no {SUMMARY_FILE} of an evaluation"
         message = f"not empty and not an earlier output: {what}"
-        raise InputError(message, file=out, field="--out", remedy="name another folder, or empty it")
+        raise _refused(out, message, "name another folder, or empty it")
 
 
 def _is_our_summary(path: Path) -> bool:
@@ -49,6 +73,9 @@ def write_outputs(out: Path, history: History, plan: EvaluationPlan, summary: Ru
 
     They are read back from the history, which holds every revision, so that a case evaluated long before is
     written like one of this moment.
+
+    Raises:
+        InputError: If the folder has come to hold something else meanwhile; it is left alone.
     """
     with replacing_folder(out) as folder:
         for name in _FOLDERS:
@@ -62,6 +89,7 @@ def write_outputs(out: Path, history: History, plan: EvaluationPlan, summary: Ru
             case = cases[row["case_id"]]
             _write(folder / "results" / f"{case.case_id}.result.json", _result(folder, row, plan, case))
         write_summary(folder / SUMMARY_FILE, summary)
+        _check_content(out)  # once more: it may be long since the evaluation began
 
 
 def write_summary(path: Path, summary: RunRegressionSummary) -> None:

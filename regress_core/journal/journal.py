@@ -116,6 +116,9 @@ class Journal:
         except (sqlite3.DatabaseError, DatabaseError) as error:
             writing.dispose()
             reason = error.orig if isinstance(error, DatabaseError) else error
+            if getattr(reason, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+                message = "another process has been writing the journal for long"
+                raise InputError(message, file=path, remedy="try again when it is done") from error
             raise InputError(f"not a usable journal: {reason}", file=path, remedy=remedy) from error
         return cls(reading, writing, path)
 

@@ -81,7 +81,7 @@ def loads(data: bytes | str) -> JsonValue:
         reason = f"not JSON at line {error.lineno}, column {error.colno}: {error.msg}"
         raise JsonError("$", reason) from error
     except ValueError as error:  # an integer of more digits than Python converts
-        raise JsonError("$", str(error)) from error
+        raise JsonError("$", "an integer of thousands of digits") from error
 
 
 def loads_own(text: str) -> JsonValue:

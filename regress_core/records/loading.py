@@ -73,11 +73,9 @@ def list_record_files(source: Path) -> list[RecordFile]:
 def _record_file(path: Path) -> RecordFile:
     case_id = case_id_of(case_name_of_file(path.name))
     if path.is_dir():
-        raise InputError(
-            "a sub-folder among the records",
-            file=path,
-            remedy="put every record file directly into the folder",
-        )
+        inside = "put the record files directly into the folder"
+        remedy = f"name {path} itself" if path.name == "records" else inside
+        raise InputError("a sub-folder among the records", file=path, remedy=remedy)
     if path.suffix != ".json":
         raise InputError(
             "not a .json file",

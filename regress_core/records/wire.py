@@ -71,5 +71,7 @@ def first_fault(error: ValidationError, value: JsonValue) -> JsonError:
         if step != "[key]":
             path = child_path(path, step)
     reasons = {"missing": "the field is missing", "extra_forbidden": "unknown key"}
-    message = fault["msg"].removeprefix("Value error, ")
+    # Pydantic speaks of Python's types; the user wrote YAML or JSON.
+    message = fault["msg"].removeprefix("Value error, ").partition(" or instance of ")[0]
+    message = message.replace("valid tuple", "valid list")
     return JsonError(path, reasons.get(fault["type"], message[:1].lower() + message[1:]))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from regress_core.compare.model import SignalName
 from regress_core.compare.options import CompareOptions
@@ -45,6 +45,12 @@ def _gate_of_preset(value: JsonValue) -> JsonValue:
     return GATE_PRESETS[value]
 
 
+def _deciding(options: CompareOptions) -> CompareOptions:
+    if not options.plan().decides:
+        raise ValueError("no section is left that decides, so that every case would be equal")
+    return options
+
+
 class SuiteConfig(ConfigModel):
     """suite.yaml.
 
@@ -59,7 +65,7 @@ class SuiteConfig(ConfigModel):
     name: Annotated[str, Field(pattern=f"^{SUITE_NAME.pattern}$")] | None = None
     records: str = "records"
     expectation: RunRegressionExpectation | str | None = None
-    compare: CompareOptions = CompareOptions()
+    compare: Annotated[CompareOptions, AfterValidator(_deciding)] = CompareOptions()
     gate: Annotated[GateConfig, BeforeValidator(_gate_of_preset)] = GATE_PRESETS["reference"]
 
 
@@ -98,7 +104,7 @@ def parse_config(model: type[Config], value: JsonValue, path: Path) -> Config:
         return model.from_json(value)
     except JsonError as error:
         top_level = error.reason == "unknown key" and error.path.count(".") == 1
-        remedy = f"known keys: {', '.join(_keys(model))}" if top_level else None
+        remedy = f"known keys: {', '.join(_keys(model))}" if top_level else "mend the file"
         raise InputError(error.reason, file=path, field=error.path, remedy=remedy) from error
 
 

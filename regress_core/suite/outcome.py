@@ -27,7 +27,8 @@ class Trouble:
     """Why we could not know how a case behaves: infrastructure, a missing or changed file; no verdict.
 
     Attributes:
-        kind: `no candidate record`, `input changed`, `unreadable input` or `internal error`.
+        kind: `no candidate record`, `input changed`, `unreadable input`, `nothing to
+            compare` or `internal error`.
         message: One line for a person.
         retryable: Whether the same command may come to know.
     """

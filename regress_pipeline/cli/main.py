@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from io import TextIOWrapper
 
 import typer
@@ -43,8 +44,10 @@ def main() -> None:
         app()
     except Exception as error:
         line = _in_one_line(error)
-        if line is None or _DEBUG in sys.argv:
+        if line is None:
             raise
+        if _DEBUG in sys.argv:
+            traceback.print_exc()
         from regress_pipeline.cli.render import note
 
         note(f"regress: {line}")

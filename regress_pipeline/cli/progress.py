@@ -25,7 +25,7 @@ def show_progress() -> Generator[Emit]:
 
         def emit(event: Event) -> None:
             if isinstance(event, EvaluationStarted):
-                progress.update(task, total=event.cases)
+                progress.update(task, total=event.planned)
             elif isinstance(event, CaseDone):
                 progress.advance(task)
 
@@ -38,9 +38,10 @@ def _lines() -> Emit:
     def emit(event: Event) -> None:
         nonlocal total, done
         if isinstance(event, EvaluationStarted):
-            total = event.cases
             kept = f", {event.settled} of them done before" if event.settled else ""
-            note(f"evaluation {event.evaluation_id}: {total} cases{kept}")
+            if total == 0 or kept:
+                note(f"evaluation {event.evaluation_id}: {event.planned} cases{kept}")
+            total = event.planned
         elif isinstance(event, CaseDone):
             done += 1
             # Ten lines for any evaluation, however large.

@@ -181,6 +181,10 @@ OF_ARGUMENTS = {
         (*BARE, "--expectation", "suite/e.yaml"),
     ),
     "an unknown --resume": Bad(nothing, [".regress: --store: no such store; "], ("--resume", "x")),
+    "--resume with --fresh": Bad(nothing, ["--fresh: "], ("--resume", "x", "--fresh")),
+    "--out that holds the store": Bad(
+        nothing, ["--out: it overlaps the store"], ("suite", "--store", "out/st")
+    ),
     "--resume with a suite": Bad(nothing, ["--resume: ", "SUITE"], ("suite", "--resume", "x")),
     "a store below a file": Bad(
         nothing,

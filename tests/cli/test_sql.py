@@ -201,3 +201,13 @@ def test_a_newer_history_is_refused_by_name(here: Here, tmp_path: Path) -> None:
 
     assert str(path) in fault
     assert "upgrade regress" in fault
+
+
+def test_a_journal_that_cannot_be_read_keeps_no_answer_back(here: Here) -> None:
+    here("run", write_suite(here.folder / "suite", {"a": "same"}), "--store", "store")
+    (here.folder / "store" / "journal.sqlite").write_bytes(b"no journal at all" * 100)
+
+    result = here("sql", "SELECT count(*) AS n FROM evaluations", "--store", "store", "--csv")
+
+    assert (result.code, result.out) == (0, "n\n1\n")
+    assert "warning: whether any evaluation is unfinished cannot be told" in result.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -251,3 +252,23 @@ def test_the_place_of_a_suite_does_not_matter(mixed: Place, monkeypatch: pytest.
     monkeypatch.chdir(mixed.root.parent)
 
     assert by_case(evaluated(Path("suite"), Path("store2"))) == by_case(expected)
+
+
+@pytest.mark.parametrize(("status", "expected"), [("completed", "warn"), ("failed", "fail")])
+def test_a_case_with_nothing_to_compare_is_inconclusive_not_equal(
+    tmp_path: Path, status: str, expected: str
+) -> None:
+    """A source that knows nothing of what decides gives no verdict; a failed run is known all the same."""
+    root = write_suite(tmp_path / "suite", {"a": "same"})
+    file = root / "new" / "a.json"
+    record = json.loads(file.read_text(encoding="utf-8"))
+    deciding = ["status", "response", "toolCalls", "policy", "suspendedProposals", "guardrails", "errors"]
+    record |= {"status": status, "response": "anything", "metadata": {"regress": {"unrecorded": deciding}}}
+    file.write_text(json.dumps(record), encoding="utf-8")
+
+    (case,) = evaluated(root, tmp_path / "store").cases
+
+    assert (case.status, case.inconclusive) == (expected, expected == "warn")
+    assert case.signals.raised() == ()
+    if case.inconclusive:
+        assert "nothing can be compared" in case.reasons[0]

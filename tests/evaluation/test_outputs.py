@@ -28,6 +28,13 @@ from tests.support.suites import (
 CONFIG = "name: shop\nexpectation: {intent: shorter answers, shouldUseTools: [find_order]}\n"
 
 
+def check(out: Path, place: Path | None = None) -> None:
+    """Check a folder against a store and a suite that lie beside it."""
+    beside = (place or out).parent / "beside"
+    root = write_suite(beside / "suite", {"a": "same"})
+    check_out(out, beside / "store", plan_of(root))
+
+
 def read(path: Path) -> Any:  # noqa: ANN401 - JSON
     return json.loads(path.read_text(encoding="utf-8"))
 
@@ -156,7 +163,7 @@ def test_the_default_place_is_below_the_store(mixed: Place) -> None:
 
 
 def test_an_earlier_output_is_replaced_whole(tmp_path: Path, out: Path) -> None:
-    check_out(out)
+    check(out)
     root = write_suite(tmp_path / "small", {"only": "same"})
 
     summary = evaluated(root, tmp_path / "store", out=out)
@@ -173,13 +180,13 @@ def test_an_earlier_output_is_replaced_whole(tmp_path: Path, out: Path) -> None:
 
 def test_outputs_of_zero_cases_may_be_replaced_too(mixed: Place, tmp_path: Path) -> None:
     out = tmp_path / "new" / "folder" / "out"
-    check_out(out)
+    check(out, tmp_path / "new")
 
     run(taken_up(plan_of(mixed.root, cases=[]), mixed.store), mixed.store, out=out)
 
     assert set(tree(out)) == {"summary.json"}
     assert read(out / "summary.json")["cases"] == []
-    check_out(out)
+    check(out)
 
 
 def _with(name: str, text: str = "mine") -> Callable[[Path], None]:
@@ -212,10 +219,11 @@ STRANGE: dict[str, Callable[[Path], None]] = {
 @pytest.mark.parametrize("act", STRANGE.values(), ids=STRANGE.keys())
 def test_what_is_not_ours_is_refused_and_left_alone(out: Path, act: Callable[[Path], None]) -> None:
     act(out)
+    check(out.with_name("another"))
     before = tree(out.parent)
 
     with pytest.raises(InputError) as raised:
-        check_out(out)
+        check(out)
 
     message = str(raised.value)
     assert message.startswith(f"{out}: --out: ")
@@ -228,7 +236,7 @@ def test_a_folder_below_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine", encoding="utf-8")
 
     with pytest.raises(InputError, match=r"file: --out: not a folder; name another folder"):
-        check_out(tmp_path / "file" / "a" / "out")
+        check(tmp_path / "file" / "a" / "out", tmp_path / "file")
 
 
 @pytest.mark.parametrize("exists", [False, True])
@@ -236,4 +244,60 @@ def test_a_new_or_empty_folder_will_do(tmp_path: Path, *, exists: bool) -> None:
     if exists:
         (tmp_path / "out").mkdir()
 
-    check_out(tmp_path / "out")
+    check(tmp_path / "out")
+
+
+OVERLAPS = [
+    "store",
+    ".",
+    "store/history",
+    "store/outputs",
+    "suite/records",
+    "suite",
+    "suite/new",
+    "suite/records/out",
+]
+
+
+@pytest.mark.parametrize("place", OVERLAPS)
+def test_an_overlap_with_store_or_records_is_refused_and_left_alone(tmp_path: Path, place: str) -> None:
+    root = write_suite(tmp_path / "all" / "suite", {"a": "same"})
+    plan = plan_of(root)
+    before = tree(tmp_path)
+
+    with pytest.raises(InputError, match=r": --out: .*; name another folder"):
+        check_out(tmp_path / "all" / place, tmp_path / "all" / "store", plan)
+
+    assert tree(tmp_path) == before
+
+
+def test_a_folder_below_the_outputs_of_the_store_will_do(tmp_path: Path) -> None:
+    root = write_suite(tmp_path / "suite", {"a": "same"})
+
+    check_out(tmp_path / "store" / "outputs" / "mine", tmp_path / "store", plan_of(root))
+
+
+def test_the_working_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = write_suite(tmp_path / "suite", {"a": "same"})
+    (tmp_path / "out" / "deeper").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "out" / "deeper")
+
+    for out in (Path(), Path("..")):
+        with pytest.raises(
+            InputError, match="the working folder cannot be replaced; name a folder inside it"
+        ):
+            check_out(out, tmp_path / "store", plan_of(root))
+
+
+def test_what_comes_into_the_folder_meanwhile_stays(mixed: Place, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    plan = taken_up(plan_of(mixed.root), mixed.store)
+    out.mkdir()
+    (out / "mine.txt").write_text("mine", encoding="utf-8")
+
+    with pytest.raises(InputError, match=r"it holds mine\.txt"):
+        run(plan, mixed.store, out=out)
+
+    assert tree(out).keys() == {"mine.txt"}
+    run(plan, mixed.store, out=tmp_path / "another")
+    assert (tmp_path / "another" / "summary.json").is_file()

@@ -241,3 +241,37 @@ class TestHome:
         with pytest.raises(InputError, match="--store") as raised:
             dagster_home(tmp_path / "file" / "store")
         assert raised.value.file == str(tmp_path / "file" / "store")
+
+
+class TestNamingASuite:
+    """What `regress pipeline run SUITE` may be given."""
+
+    def test_one_broken_suite_is_no_concern_of_the_others(self, tmp_path: Path) -> None:
+        settings = _write_suites(tmp_path, "good", "bad")
+        (settings.suites_root / "folder1" / "suite.yaml").write_text("nam: bad\n", encoding="utf-8")
+
+        assert find_suite("good", settings) == SuiteFolder("good", settings.suites_root / "folder0")
+        with pytest.raises(InputError, match="unknown key"):
+            find_suite("bad", settings)
+
+    def test_two_of_the_name_are_refused(self, tmp_path: Path) -> None:
+        settings = _write_suites(tmp_path, "s", "s")
+
+        with pytest.raises(InputError, match="the suite name s is taken"):
+            find_suite("s", settings)
+
+    def test_none_of_the_name_lists_those_there_are(self, tmp_path: Path) -> None:
+        settings = _write_suites(tmp_path, "a", "b")
+
+        with pytest.raises(InputError, match="suites there: a, b"):
+            find_suite("c", settings)
+
+
+@pytest.mark.parametrize("name", ["what?", "100%"])
+def test_a_store_that_dagster_cannot_have_is_refused_before_anything_is_made(
+    tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(InputError, match="Dagster takes no path with"):
+        dagster_home(tmp_path / name)
+
+    assert list(tmp_path.iterdir()) == []

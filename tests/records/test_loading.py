@@ -109,7 +109,7 @@ def test_a_sub_folder_is_refused(tmp_path: Path) -> None:
 
     assert str(_refused(folder)) == (
         f"{folder / 'more.json'}: a sub-folder among the records; "
-        "put every record file directly into the folder"
+        "put the record files directly into the folder"
     )
 
 

@@ -251,3 +251,20 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         load_config(SuiteConfig, tmp_path / "gone.yaml")
 
     assert raised.value.file == str(tmp_path / "gone.yaml")
+
+
+@pytest.mark.parametrize(
+    "compare",
+    [
+        {"include_sections": []},
+        {"include_sections": ["prompts", "metadata"]},
+        {"include_sections": ["response"], "exclude_sections": ["response"]},
+        {"include_sections": ["response"], "provenance": ["response"]},
+    ],
+    ids=repr,
+)
+def test_a_comparison_that_could_only_be_equal_is_refused(compare: JsonObject) -> None:
+    error = _refused(SuiteConfig, {"compare": compare})
+
+    assert error.field == "$.compare"
+    assert "no section is left that decides" in str(error)

@@ -12,11 +12,13 @@ from dotenv import load_dotenv
 from regress_core.errors import InputError
 from regress_core.evaluation.engine import run_evaluation
 from regress_core.evaluation.outputs import check_out
-from regress_core.evaluation.plan import EvaluationPlan, begin, build_plan, outcomes_of, resume
+from regress_core.evaluation.plan import EvaluationPlan, begin, build_plan, outcomes_of, resume, take_up
 from regress_core.evaluation.ports import JOURNAL_FILE, Ports
+from regress_core.evaluation.summary import summarize_evaluation
 from regress_core.files import relative_to_working_folder
 from regress_core.ids import new_evaluation_id, utc_now
 from regress_core.records.json_io import dumps
+from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.gate import ExitCode, FailOn, exit_code
 from regress_core.suite.loading import (
     CANDIDATE_FILE,
@@ -83,10 +85,11 @@ def run(inputs: Inputs, choices: Choices, *, resume: str | None, env_file: Path 
     suite, candidate, cases = load(inputs)
     if not cases and not choices.allow_empty:
         return no_cases(inputs)
-    if choices.out is not None:
-        check_out(choices.out)
     plan = build_plan(suite, candidate, cases, trigger="cli", clock=utc_now, new_id=new_evaluation_id)
-    with _open(choices) as ports:
+    store = load_settings(store=choices.store).store
+    if choices.out is not None:
+        check_out(choices.out, store, plan)
+    with Ports.open(store, out=choices.out) as ports:
         return _evaluate(begin(plan, ports.journal, fresh=choices.fresh), ports, choices)
 
 
@@ -166,19 +169,17 @@ def _resume(evaluation_id: str, inputs: Inputs, choices: Choices) -> ExitCode:
     if inputs.given():
         message = f"takes its plan from the store; leave out {', '.join(inputs.given())}"
         raise InputError(message, field="--resume")
-    if choices.out is not None:
-        check_out(choices.out)
+    if choices.fresh:
+        raise InputError("does not go together with --resume", field="--fresh")
     store = load_settings(store=choices.store).store
     if not (store / JOURNAL_FILE).is_file():
         raise InputError(
             "no such store", file=store, field="--store", remedy="name the store it was begun in"
         )
-    with _open(choices) as ports:
+    with Ports.open(store, out=choices.out) as ports:
+        if choices.out is not None and (row := ports.journal.evaluation(evaluation_id)) is not None:
+            check_out(choices.out, store, take_up(row, ports.journal))
         return _evaluate(resume(evaluation_id, ports.journal), ports, choices)
-
-
-def _open(choices: Choices) -> Ports:
-    return Ports.open(load_settings(store=choices.store).store, out=choices.out)
 
 
 def _evaluate(plan: EvaluationPlan, ports: Ports, choices: Choices) -> ExitCode:
@@ -186,17 +187,26 @@ def _evaluate(plan: EvaluationPlan, ports: Ports, choices: Choices) -> ExitCode:
         with show_progress() as emit:
             summary = run_evaluation(plan, ports, emit)
     except KeyboardInterrupt:
+        row = ports.journal.evaluation(plan.evaluation_id)
+        if row is not None and row.state == "finished":
+            note("interrupted, but all was done")
+            _tell(summarize_evaluation(plan, ports.journal), ports, choices)
+            return ExitCode.INTERRUPTED
         kept = sum(1 for _ in outcomes_of(ports.journal, plan.evaluation_id))
         note(f"interrupted: {kept} of {len(plan.suite.cases)} cases are kept; go on with:")
         note(f"  {_resume_command(plan, ports, choices)}")
         return ExitCode.INTERRUPTED
+    _tell(summary, ports, choices)
+    return exit_code(summary, fail_on=choices.fail_on, allow_empty=choices.allow_empty)
+
+
+def _tell(summary: RunRegressionSummary, ports: Ports, choices: Choices) -> None:
     if choices.as_json:
         sys.stdout.buffer.write(dumps(summary.to_json(), indent=2) + b"\n")
-    else:
-        for line in summary_lines(summary):
-            say(line)
-        say(f"outputs: {relative_to_working_folder(ports.outputs_of(plan.evaluation_id))}")
-    return exit_code(summary, fail_on=choices.fail_on, allow_empty=choices.allow_empty)
+        return
+    for line in summary_lines(summary):
+        say(line)
+    say(f"outputs: {relative_to_working_folder(ports.outputs_of(summary.evaluation_id or ''))}")
 
 
 def _resume_command(plan: EvaluationPlan, ports: Ports, choices: Choices) -> str:

@@ -67,12 +67,17 @@ def _distinct(names: list[str]) -> list[str]:
 def _mention_unfinished(folder: Path) -> None:
     if not (folder / JOURNAL_FILE).is_file():
         return
-    with Journal.open(folder / JOURNAL_FILE) as journal:
-        for row in journal.unfinished():
-            note(
-                f"note: evaluation {row.evaluation_id} of suite {row.suite} is unfinished (revision "
-                f"{row.revision}) and not in these tables; `regress run --resume {row.evaluation_id}` ends it"
-            )
+    try:
+        with Journal.open(folder / JOURNAL_FILE) as journal:
+            rows = journal.unfinished()
+    except InputError as error:  # the history has answered without it
+        note(f"warning: whether any evaluation is unfinished cannot be told: {error}")
+        return
+    for row in rows:
+        note(
+            f"note: evaluation {row.evaluation_id} of suite {row.suite} is unfinished (revision "
+            f"{row.revision}) and not in these tables; `regress run --resume {row.evaluation_id}` ends it"
+        )
 
 
 def _jsonable(value: object) -> JsonValue:
