@@ -70,10 +70,7 @@ def find_suite(text: str, settings: Settings) -> SuiteFolder:
     if len(found) == 1:
         return found[0]
     if found:
-        message = f"the suite name {text} is taken by {found[0].root}"
-        raise InputError(
-            message, file=found[1].root / SUITE_FILE, field="$.name", remedy="rename one of them"
-        )
+        raise _name_taken(found[0], found[1].root)
     if faults:
         raise faults[0]
     known = ", ".join(suite.name for suite in suites) or "none"

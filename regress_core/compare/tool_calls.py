@@ -69,9 +69,8 @@ def grouped_calls(record: RunRecord, calls: Sequence[ExtractedToolCall]) -> list
     runs = _runs_of_call_items(record.items)
     input_items = record.items[: record.data.get("inputItemCount") or 0]
     calls_of_input = sum(item["type"] == "tool_call_item" for item in input_items)
-    group_of_last: dict[
-        str, tuple[int, int]
-    ] = {}  # by kind of place: the last place of that kind, and its group
+    # By kind of place: the last place of that kind, and its group.
+    group_of_last: dict[str, tuple[int, int]] = {}
     groups = 0
     grouped: list[GroupedCall] = []
     for index, call in enumerate(calls):

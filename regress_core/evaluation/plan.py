@@ -15,7 +15,7 @@ from regress_core.judge.contract import RunRegressionExpectation
 from regress_core.records.canonical import canonical_hash
 from regress_core.records.json_io import JsonObject, dumps_text, loads_own
 from regress_core.suite.config import SuiteConfig
-from regress_core.suite.loading import Candidate, CaseRef, RecordRef, Suite
+from regress_core.suite.loading import Candidate, CaseRef, RecordRef, Suite, orphans_of
 from regress_core.suite.outcome import CaseOutcome
 
 Trigger = Literal["cli", "pipeline", "library"]
@@ -74,13 +74,12 @@ def build_plan(
         # The candidate's id covers its records, but not which is whose.
         "cases": [[case.case_id, _ref(candidate.records.get(case.case_id))[1]] for case in cases],
     }
-    known = {case.case_id for case in suite.cases}
     return EvaluationPlan(
         evaluation_id=new_id(now),
         plan_key=canonical_hash(content),
         suite=replace(suite, cases=tuple(cases)),
         candidate=candidate,
-        orphans=tuple(case_id for case_id in candidate.records if case_id not in known),
+        orphans=orphans_of(suite, candidate),
         trigger=trigger,
         created_at=now,
     )

@@ -172,9 +172,7 @@ class Journal:
 
     def evaluation(self, evaluation_id: str) -> EvaluationRow | None:
         """Give an evaluation, or None."""
-        query = select(EVALUATIONS).where(EVALUATIONS.c.evaluation_id == evaluation_id)
-        rows = self._evaluations(query)
-        return rows[0] if rows else None
+        return self._latest(EVALUATIONS.c.evaluation_id == evaluation_id)
 
     def latest_of_plan(self, plan_key: str) -> EvaluationRow | None:
         """Give the newest evaluation of a plan, or None."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regress_core.errors import InputError, os_error_text
-from regress_core.files import TEMPORARY_PREFIX
 from regress_core.records.json_io import JsonError, loads
 from regress_core.records.model import RunRecord
 from regress_core.records.naming import case_id_of, case_name_of_file
@@ -56,7 +55,7 @@ def list_record_files(source: Path) -> list[RecordFile]:
         entries = sorted(source.iterdir())
     except OSError as error:
         raise InputError(f"cannot be read: {os_error_text(error)}", file=source) from error
-    files = [_record_file(entry) for entry in entries if not entry.name.startswith((".", TEMPORARY_PREFIX))]
+    files = [_record_file(entry) for entry in entries if not entry.name.startswith(".")]
     by_folded_id: dict[str, RecordFile] = {}
     for file in files:
         twin = by_folded_id.setdefault(file.case_id.casefold(), file)

@@ -93,7 +93,7 @@ def load_suite(root: Path, *, warn: Warn = ignore_warnings) -> Suite:
         InputError: If suite.yaml or any record is at fault.
     """
     config = load_suite_config(root)
-    return _suite(root, config, root / config.records, suite_name(root, config), root / SUITE_FILE, warn)
+    return _suite(root, config, root / config.records, suite_name(root, config), warn)
 
 
 def load_suite_config(root: Path) -> SuiteConfig:
@@ -129,10 +129,10 @@ def suite_of_records(
         remedy = "use a-z, 0-9, _ and -, at most 64, starting with a letter or digit"
         raise InputError(f"{name!r} is no suite name", field="--name", remedy=remedy)
     config = SuiteConfig(expectation=None if expectation is None else str(expectation.resolve()))
-    return _suite(root, config, records, name or suite_name_of(list(root.parts)), records, warn)
+    return _suite(root, config, records, name or suite_name_of(list(root.parts)), warn)
 
 
-def _suite(root: Path, config: SuiteConfig, records: Path, name: str, source: Path, warn: Warn) -> Suite:
+def _suite(root: Path, config: SuiteConfig, records: Path, name: str, warn: Warn) -> Suite:
     expectation = _expectation(root, config)
     cases = tuple(_cases(records, warn))
     content: JsonObject = {
@@ -142,8 +142,6 @@ def _suite(root: Path, config: SuiteConfig, records: Path, name: str, source: Pa
         "cases": [[case.case_id, case.name, case.baseline.sha256] for case in cases],
         "name": name,
     }
-    if not SUITE_NAME.fullmatch(name):
-        raise InputError(f"{name!r} is no suite name", file=source, field="$.name")
     return Suite(name, root.absolute(), config, expectation, cases, canonical_hash(content))
 
 
@@ -190,6 +188,12 @@ def _candidate(records: Path, label: str | None) -> Candidate:
     candidate_id = canonical_hash(sorted(ref.sha256 for ref in refs.values()))
     folder = suite_name_of(list(records.resolve().parts))
     return Candidate(candidate_id, label or f"{folder}@{candidate_id[:8]}", refs)
+
+
+def orphans_of(suite: Suite, candidate: Candidate) -> tuple[str, ...]:
+    """Give the case ids of candidate records that have no baseline in the whole suite."""
+    known = {case.case_id for case in suite.cases}
+    return tuple(case_id for case_id in candidate.records if case_id not in known)
 
 
 def select_cases(suite: Suite, patterns: Sequence[str]) -> tuple[CaseRef, ...]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
+
+from regress_pipeline.cli.options import Store
 
 
 def demo(
-    store: Annotated[Path | None, typer.Option(help="The store. Default: settings, else .regress.")] = None,
+    store: Store = None,
 ) -> None:
     """Evaluate two candidates of the example support agent and ask the history about both."""
     from regress_pipeline.cli.actions import demo as action

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
+
+from regress_pipeline.cli.options import AllowEmpty, CandidatePath, Cases, EnvFile, FailOn, Fresh, Store
 
 app = typer.Typer(help="Run suites through Dagster.", no_args_is_help=True)
 
@@ -13,27 +14,13 @@ app = typer.Typer(help="Run suites through Dagster.", no_args_is_help=True)
 @app.command()
 def run(
     suite: Annotated[str, typer.Argument(metavar="SUITE", help="A suite's name or folder.")],
-    candidate: Annotated[
-        Path | None,
-        typer.Option(help="A file like candidate.yaml, or a folder of records. Default: the suite's."),
-    ] = None,
-    cases: Annotated[
-        list[str] | None,
-        typer.Option(metavar="GLOB", help="Only cases whose name or id matches; may be repeated."),
-    ] = None,
-    fail_on: Annotated[
-        Literal["fail", "warn", "never"], typer.Option(help="Exit 1 from this gate status on.")
-    ] = "fail",
-    store: Annotated[
-        Path | None, typer.Option(help="The store, Dagster home included. Default: settings, else .regress.")
-    ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Begin anew, even if the same evaluation is unfinished.")
-    ] = False,
-    allow_empty: Annotated[bool, typer.Option("--allow-empty", help="No case at all is fine.")] = False,
-    env_file: Annotated[
-        Path | None, typer.Option(help="Read environment variables from this file; set ones stay.")
-    ] = None,
+    candidate: CandidatePath = None,
+    cases: Cases = None,
+    fail_on: FailOn = "fail",
+    store: Store = None,
+    fresh: Fresh = False,
+    allow_empty: AllowEmpty = False,
+    env_file: EnvFile = None,
 ) -> None:
     """Evaluate a suite as Dagster runs, without the user interface."""
     from regress_pipeline.cli.actions import pipeline as action
@@ -51,9 +38,7 @@ def run(
 
 @app.command()
 def dev(
-    store: Annotated[
-        Path | None, typer.Option(help="The store, Dagster home included. Default: settings, else .regress.")
-    ] = None,
+    store: Store = None,
     port: Annotated[int, typer.Option(help="Port of the user interface.")] = 3000,
 ) -> None:
     """Open Dagster's user interface on the store's instance."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
+
+from regress_pipeline.cli.options import AllowEmpty, CandidatePath, Cases, EnvFile, FailOn, Fresh, Store
 
 SuiteFolder = Annotated[
     Path | None,
@@ -14,9 +16,6 @@ SuiteFolder = Annotated[
 Records = Annotated[
     Path | None, typer.Option(help="Baseline run records, a file or folder, instead of a suite folder.")
 ]
-CandidatePath = Annotated[
-    Path | None, typer.Option(help="The candidate: a file like candidate.yaml, or a folder of records.")
-]
 CandidateRecords = Annotated[
     Path | None, typer.Option(help="The candidate's run records, a file or folder, made elsewhere.")
 ]
@@ -24,17 +23,6 @@ Expectation = Annotated[
     Path | None, typer.Option(help="The expectation, a YAML or JSON file; with --records.")
 ]
 Name = Annotated[str | None, typer.Option(help="Name of the suite; with --records.")]
-Cases = Annotated[
-    list[str] | None,
-    typer.Option(metavar="GLOB", help="Only cases whose name or id matches; may be repeated."),
-]
-AllowEmpty = Annotated[bool, typer.Option("--allow-empty", help="No case at all is fine.")]
-EnvFile = Annotated[
-    Path | None, typer.Option(help="Read environment variables from this file; set ones stay.")
-]
-Store = Annotated[
-    Path | None, typer.Option(help="The store: journal, history, outputs. Default: settings, else .regress.")
-]
 
 
 def run(
@@ -48,13 +36,9 @@ def run(
     out: Annotated[
         Path | None, typer.Option(help="Output folder. Default: STORE/outputs/<evaluation id>.")
     ] = None,
-    fail_on: Annotated[
-        Literal["fail", "warn", "never"], typer.Option(help="Exit 1 from this gate status on.")
-    ] = "fail",
+    fail_on: FailOn = "fail",
     store: Store = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Begin anew, even if the same evaluation is unfinished.")
-    ] = False,
+    fresh: Fresh = False,
     resume: Annotated[
         str | None,
         typer.Option(metavar="ID", help="Go on with this evaluation; inconclusive cases are done again."),

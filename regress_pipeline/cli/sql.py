@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from regress_pipeline.cli.options import Store
 
 
 def sql(
@@ -16,7 +17,7 @@ def sql(
             help="Over evaluations, case_results, comparisons, baseline_records, candidate_records.",
         ),
     ],
-    store: Annotated[Path | None, typer.Option(help="The store. Default: settings, else .regress.")] = None,
+    store: Store = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print rows as JSON.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print rows as CSV.")] = False,
 ) -> None:

@@ -47,9 +47,8 @@ def import_openai_chat(rows: Iterable[SourceRow], options: ChatOptions, /) -> It
     """Import the conversations of the rows."""
     for row in rows:
         try:
-            yield from list(
-                _outcomes(row, options)
-            )  # a row is rejected as a whole, never after its first turn
+            # A list: a row is rejected as a whole, never after its first turn.
+            yield from list(_outcomes(row, options))
         except JsonError as error:
             yield Rejected(row.position, str(error))
 

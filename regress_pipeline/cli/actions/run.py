@@ -27,6 +27,7 @@ from regress_core.suite.loading import (
     Suite,
     load_candidate,
     load_suite,
+    orphans_of,
     select_cases,
     suite_of_records,
 )
@@ -104,8 +105,7 @@ def validate(inputs: Inputs, *, allow_empty: bool, env_file: Path | None) -> Exi
     if not cases and not allow_empty:
         return no_cases(inputs)
     missing = [case.name for case in cases if case.case_id not in candidate.records]
-    known = {case.case_id for case in suite.cases}
-    orphans = [case_id for case_id in candidate.records if case_id not in known]
+    orphans = orphans_of(suite, candidate)
     say(f"suite {suite.name}: {len(cases)} cases")
     say(f"candidate {candidate.label}: {len(candidate.records)} records")
     for what, names in (("without a candidate record", missing), ("without a baseline", orphans)):
