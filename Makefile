@@ -30,5 +30,5 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 
 # Needs uv. Resolves for every platform and Python from 3.11 on.
 lock:
-	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
+	uv pip compile pyproject.toml --group dev --extra live --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --custom-compile-command "make lock" --quiet -o requirements.lock

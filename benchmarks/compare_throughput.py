@@ -12,22 +12,24 @@ The last line is JSON.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
-import resource
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from regress_core.evaluation.case import evaluate_case
+from measuring import in_fresh_process, peak_rss_mb
+
+from regress_core.evaluation.case import Evidence, Trial, evaluate_trial
 from regress_core.evaluation.engine import run_evaluation
 from regress_core.evaluation.events import Event
 from regress_core.evaluation.plan import EvaluationPlan, begin, build_plan
 from regress_core.evaluation.ports import Ports
+from regress_core.evaluation.source import RecordedCandidate
 from regress_core.ids import new_evaluation_id, utc_now
-from regress_core.suite.loading import load_candidate, suite_of_records
+from regress_core.suite.candidate import load_candidate
+from regress_core.suite.loading import suite_of_records
 
 
 def main() -> None:
@@ -46,8 +48,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         small = _prepared(Path(folder) / "small", max(1, arguments.cases // 10), arguments.calls)
         large = _prepared(Path(folder) / "large", arguments.cases, arguments.calls)
-        few = [_in_process(what, small) for what in ("run", "wall")]
-        run, wall = (_in_process(what, large) for what in ("run", "wall"))
+        few = [_measured(what, small) for what in ("run", "wall")]
+        run, wall = (_measured(what, large) for what in ("run", "wall"))
     result = {
         "cases": arguments.cases,
         "calls": arguments.calls,
@@ -128,24 +130,30 @@ def _order(number: int, call: int) -> dict[str, Any]:
     }
 
 
-def _in_process(what: str, folder: Path) -> dict[str, float]:
-    command = [sys.executable, __file__, "--measure", what, "--folder", str(folder)]
-    output = subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8").stdout
-    return json.loads(output.splitlines()[-1])
+def _measured(what: str, folder: Path) -> dict[str, float]:
+    return in_fresh_process("--measure", what, "--folder", str(folder))
 
 
 def _measure(what: str, folder: Path) -> dict[str, float]:
     started = time.perf_counter()
     plan = _plan(folder)
     if what == "run":
-        for case in plan.suite.cases:
-            evaluate_case(plan, case, utc_now)
+        asyncio.run(_evaluate(plan))
     else:
         with Ports.open(folder / "store") as ports:
             run_evaluation(begin(plan, ports.journal), ports, _ignore)
     seconds = time.perf_counter() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"seconds": round(seconds, 2), "peak_rss_mb": round(peak, 1)}
+    return {"seconds": round(seconds, 2), "peak_rss_mb": peak_rss_mb()}
+
+
+async def _evaluate(plan: EvaluationPlan) -> None:
+    source = RecordedCandidate(plan.candidate.records, plan.suite.config.compare)
+
+    async def keep(evidence: Evidence) -> Evidence:
+        return evidence
+
+    for case in plan.suite.cases:
+        await evaluate_trial(Trial(plan, case, 1, {}), source, utc_now, keep)
 
 
 def _plan(folder: Path) -> EvaluationPlan:

@@ -34,6 +34,11 @@ def new_evaluation_id(now: datetime) -> str:
     return str(uuid.UUID(int=value))
 
 
+def new_run_id() -> str:
+    """Make the id of a candidate's run: 128 random bits."""
+    return f"run_{secrets.token_hex(16)}"
+
+
 _DERIVED_IDS = uuid.UUID("6b1d0f58-2c3e-5a9b-9d6e-0d5a4c1b7e42")
 
 

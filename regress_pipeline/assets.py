@@ -14,8 +14,10 @@ from regress_core.errors import InputError
 from regress_core.evaluation.events import Emit, Event
 from regress_core.evaluation.plan import EvaluationPlan, build_plan, join, resume, take_up
 from regress_core.evaluation.ports import Ports
+from regress_core.evaluation.source import check_candidate
 from regress_core.ids import derived_evaluation_id, utc_now
-from regress_core.suite.loading import CANDIDATE_FILE, load_candidate, load_suite
+from regress_core.suite.candidate import CANDIDATE_FILE, load_candidate
+from regress_core.suite.loading import load_suite
 from regress_pipeline.checks import NO_REGRESSION
 from regress_pipeline.evaluate import CASE_ASSETS, SUITE_SUMMARY, CaseEvent, Selection, run_plan
 from regress_pipeline.partitions import CASES_A_RUN, partitions_name
@@ -29,7 +31,7 @@ class EvaluationConfig(dg.Config):
     Attributes:
         evaluation_id: The evaluation this run is a part of. Left out: the one derived from the run's
             backfill, else from the run itself, planned over its partitions.
-        candidate: Where the candidate is (a file like candidate.yaml, or a folder of records) when the run
+        candidate: Where the candidate is (a file like candidate.yaml, a descriptor, or records) when the run
             makes the evaluation. Left out: the suite's candidate.yaml.
     """
 
@@ -77,7 +79,7 @@ def define_suite(suite: SuiteFolder, settings: Settings, observe: Emit = _ignore
         partitioned = context.has_partition_key or context.has_partition_key_range
         cases = list(context.partition_keys) if partitioned else []
         try:
-            with Ports.open(settings.store) as ports:
+            with Ports.open(settings.store, limits=settings.limits) as ports:
                 plan = _plan(context, config, suite, ports, cases)
                 unplanned = sorted(set(cases) - {case.case_id for case in plan.suite.cases})
                 if unplanned:
@@ -139,7 +141,11 @@ def _plan(
         message = f"evaluation {evaluation_id} is of suite {row.suite}, not of {suite.name}"
         raise InputError(message, field="evaluation_id")
     if row is not None:
-        return resume(row.evaluation_id, ports.journal) if run.root_run_id else take_up(row, ports.journal)
+        plan = take_up(row, ports.journal)
+        if not run.root_run_id:
+            return plan
+        check_candidate(plan)  # before the evaluation is opened again
+        return resume(row.evaluation_id, ports.journal)
     if config.evaluation_id or not evaluation_id:
         named = f"no evaluation {evaluation_id}" if evaluation_id else f"no evaluation of suite {suite.name}"
         raise InputError(f"{named} in this store", field="evaluation_id")

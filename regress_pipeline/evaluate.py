@@ -135,7 +135,7 @@ def _metadata(plan: EvaluationPlan, asset: str, done: CaseDone) -> dict[str, dg.
         "resumed": done.resumed,
     }
     if asset == "judge_results":
-        return {**common, "judge": "none"}
+        return {**common, "judge": outcome.judge.verdict if outcome.judge else "none"}
     if asset == "baseline_records":
         return {**common, "run_id": outcome.baseline_run_id or "", "sha256": outcome.baseline_sha256}
     if asset == "candidate_records":

@@ -15,10 +15,12 @@ from regress_core.errors import InputError
 from regress_core.evaluation.events import Emit
 from regress_core.evaluation.plan import EvaluationPlan, begin, build_plan
 from regress_core.evaluation.ports import Ports
+from regress_core.evaluation.source import check_candidate
 from regress_core.evaluation.summary import summarize_evaluation
 from regress_core.ids import new_evaluation_id, utc_now
+from regress_core.suite.candidate import CANDIDATE_FILE, load_candidate
 from regress_core.suite.contract import RunRegressionSummary
-from regress_core.suite.loading import CANDIDATE_FILE, Warn, load_candidate, load_suite, select_cases
+from regress_core.suite.loading import Warn, load_suite, select_cases
 from regress_pipeline.assets import define_suite, job_name, op_name
 from regress_pipeline.evaluate import InconclusiveCasesFailure
 from regress_pipeline.partitions import register_cases, runs_of
@@ -91,6 +93,7 @@ def launch(
     if not selected:
         return None
     plan = build_plan(loaded, chosen, selected, trigger="pipeline", clock=utc_now, new_id=new_evaluation_id)
+    check_candidate(plan)
     home = dagster_home(settings.store)
     with Ports.open(settings.store) as ports:
         plan = begin(plan, ports.journal, fresh=fresh)

@@ -1,4 +1,4 @@
-"""Facts of the machine: where the store and the suites are.
+"""Facts of the machine: where the store and the suites are, and how hard providers may be pressed.
 
 They come from `regress.toml`, or `[tool.regress]` of `pyproject.toml`, whichever is met first from the
 working folder upward; environment variables `REGRESS_*` win over the file, command line options over both.
@@ -9,14 +9,24 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from regress_core.calls.limits import CallLimits
 from regress_core.errors import InputError, os_error_text
 
-_DEFAULTS = {"store": ".regress", "suites_root": "suites"}
-_ENVIRONMENT = {"store": "REGRESS_STORE", "suites_root": "REGRESS_SUITES_ROOT"}
+_PATHS = {"store": ".regress", "suites_root": "suites"}
+_NUMBERS: Mapping[str, tuple[str, type[int | float]]] = {
+    "concurrency": ("concurrency", int),
+    "call_attempts": ("attempts", int),
+    "call_time_out_s": ("time_out_s", float),
+    "requests_per_second": ("requests_per_second", float),
+    "run_time_out_s": ("run_time_out_s", float),
+}
+"""Settings that are limits of calls: the field of `CallLimits`, and of what kind it is."""
+
+_KEYS = (*_PATHS, *_NUMBERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +36,12 @@ class Settings:
     Attributes:
         store: The folder of journal, history, Dagster home and outputs.
         suites_root: The folder whose sub-folders are the suites.
+        limits: How many calls go out at a time, how often one is tried, how long it may take.
     """
 
     store: Path
     suites_root: Path
+    limits: CallLimits = field(default_factory=CallLimits)
 
 
 def load_settings(
@@ -48,17 +60,47 @@ def load_settings(
             kind.
     """
     base, values = _from_files(folder or Path.cwd())
-    found = {name: base / values.get(name, default) for name, default in _DEFAULTS.items()}
-    for name, variable in _ENVIRONMENT.items():
-        text = (os.environ if environment is None else environment).get(variable)
-        if text:
-            found[name] = Path.cwd() / text
+    variables = os.environ if environment is None else environment
+    paths = {name: base / values.get(name, default) for name, default in _PATHS.items()}
+    numbers = {name: float(values[name]) for name in _NUMBERS if name in values}
+    for name in _KEYS:
+        text = variables.get(_variable(name))
+        if text and name in _PATHS:
+            paths[name] = Path.cwd() / text
+        elif text:
+            numbers[name] = _number(text, _variable(name))
     if store is not None:
-        found["store"] = Path.cwd() / store
-    return Settings(**found)
+        paths["store"] = Path.cwd() / store
+    return Settings(**paths, limits=_limits(numbers))
 
 
-def _from_files(folder: Path) -> tuple[Path, dict[str, str]]:
+def _variable(name: str) -> str:
+    return f"REGRESS_{name.upper()}"
+
+
+def _number(text: str, variable: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise InputError("not a number", field=variable) from error
+
+
+def _limits(numbers: Mapping[str, float]) -> CallLimits:
+    limits = CallLimits()
+    for name, number in numbers.items():
+        limit, kind = _NUMBERS[name]
+        try:
+            value = kind(number)
+            if value != number:
+                raise ValueError("not a whole number")  # noqa: TRY301 - told like the limits' own errors
+            limits = replace(limits, **{limit: value})
+        except (ValueError, OverflowError) as error:
+            raise InputError(str(error), field=f"{name} or {_variable(name)}") from error
+    # A blip that hits every call in flight once may not open the circuit.
+    return replace(limits, failures_to_open=max(limits.failures_to_open, limits.concurrency + 2))
+
+
+def _from_files(folder: Path) -> tuple[Path, dict[str, Any]]:
     for place in (folder, *folder.resolve().parents):
         own = place / "regress.toml"
         if own.is_file():
@@ -80,11 +122,13 @@ def _toml(path: Path) -> dict[str, Any]:
         raise InputError(f"not TOML: {error}", file=path) from error
 
 
-def _checked(table: dict[str, Any], path: Path, prefix: str) -> dict[str, str]:
+def _checked(table: dict[str, Any], path: Path, prefix: str) -> dict[str, Any]:
     for key, value in table.items():
-        if key not in _DEFAULTS:
-            remedy = f"known keys: {', '.join(_DEFAULTS)}"
+        if key not in _KEYS:
+            remedy = f"known keys: {', '.join(_KEYS)}"
             raise InputError("unknown key", file=path, field=prefix + key, remedy=remedy)
-        if not isinstance(value, str):
+        if key in _PATHS and not isinstance(value, str):
             raise InputError("not a text", file=path, field=prefix + key)
+        if key in _NUMBERS and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise InputError("not a number", file=path, field=prefix + key)
     return table

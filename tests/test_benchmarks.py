@@ -6,24 +6,40 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 
 
-def test_compare_throughput_prints_json_last() -> None:
-    command = [
-        sys.executable,
-        str(ROOT / "benchmarks/compare_throughput.py"),
-        "--cases",
-        "20",
-        "--calls",
-        "3",
-    ]
+def figures(benchmark: str, **options: int) -> dict[str, Any]:
+    """Run a benchmark and give what it prints last."""
+    arguments = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    command = [sys.executable, str(ROOT / "benchmarks" / benchmark), *arguments]
     output = subprocess.run(command, check=True, capture_output=True, encoding="utf-8", timeout=120).stdout
+    return json.loads(output.splitlines()[-1])
 
-    figures = json.loads(output.splitlines()[-1])
 
-    assert figures["cases"] == 20
-    assert figures["calls"] == 3
-    assert {"run_s", "wall_s", "peak_rss_mb"} <= figures.keys()
-    assert all(figures[name] > 0 for name in ("run_s", "wall_s", "peak_rss_mb"))
+def test_compare_throughput() -> None:
+    told = figures("compare_throughput.py", cases=20, calls=3)
+
+    assert told["cases"] == 20
+    assert told["calls"] == 3
+    assert {"run_s", "wall_s", "peak_rss_mb"} <= told.keys()
+    assert all(told[name] > 0 for name in ("run_s", "wall_s", "peak_rss_mb"))
+
+
+def test_suite_throughput() -> None:
+    told = figures("suite_throughput.py", cases=10)
+
+    assert told["cases"] == 10
+    assert all(told[name] > 0 for name in ("run_s", "wall_s", "peak_rss_mb"))
+
+
+def test_concurrency() -> None:
+    told = figures("concurrency.py", cases=4, concurrency=3)
+
+    assert told["cases"] == 4
+    (run,) = told["runs"]
+    assert (run["concurrency"], run["ideal"]) == (3, 1.2)  # two rounds of three turns of 0.2 s
+    assert run["seconds"] >= run["ideal"]
+    assert run["ratio"] >= 1

@@ -1,4 +1,4 @@
-"""The example suite comes to what its README says, by `regress demo` and by its files."""
+"""The support agent comes to what its README says, by `regress demo` and by its files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _regress(*words: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProces
     return subprocess.run(command, check=False, capture_output=True, encoding="utf-8", cwd=cwd, timeout=180)
 
 
-def test_demo_shows_both_evaluations_and_the_trend(tmp_path: Path) -> None:
+def test_demo_shows_every_evaluation_and_the_trend(tmp_path: Path) -> None:
     store = tmp_path / "store"
 
     done = _regress("demo", "--store", store)
@@ -34,11 +34,18 @@ def test_demo_shows_both_evaluations_and_the_trend(tmp_path: Path) -> None:
     assert "12 cases: 9 passed, 0 warned, 3 failed" in done.stdout
     assert "toolCalls[1].arguments.amount 24.95 → 124.85" in done.stdout
     assert "FROM evaluations" in done.stdout
+    assert "2 cases: 1 passed, 1 warned, 0 failed" in done.stdout
+    assert "judge: too hard for ages 7 to 9: mass, gravitational" in done.stdout
+    assert "SELECT case_name" in done.stdout
     assert f"export DAGSTER_HOME={store / 'dagster'}" in done.stdout
     answer = _regress(
-        "sql", "SELECT gate_status FROM evaluations ORDER BY created_at", "--store", store, "--json"
+        "sql", "SELECT suite, gate_status FROM evaluations ORDER BY created_at", "--store", store, "--json"
     )
-    assert json.loads(answer.stdout) == [{"gate_status": "warn"}, {"gate_status": "fail"}]
+    assert [tuple(row.values()) for row in json.loads(answer.stdout)] == [
+        ("support-agent", "warn"),
+        ("support-agent", "fail"),
+        ("age-adapted-explanation", "warn"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -20,20 +20,25 @@ from regress_core.compare.model import (
 )
 from regress_core.compare.options import CompareOptions
 from regress_core.compare.sections import SECTION_NAMES, SectionName, SectionPlan
+from regress_core.records.argument_rules import ArgumentRules
 from regress_core.records.canonical import canonical_json
 from regress_core.records.json_io import JsonObject
 from regress_core.records.model import RunRecord
-from regress_core.records.tool_calls import ExtractedToolCall, extract_tool_calls
+from regress_core.records.tool_calls import ExtractedToolCall
+
+_MADE_OF_ARGUMENTS = frozenset(("rawArguments", "argsCanonicalJson", "proposalHash"))
+"""Fields of a proposed tool call that say no more than its parsed arguments, tool and agent do."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """Both records with their calls, and whether the reference's rule is asked for."""
+    """Both records with their calls as compared, and how they are to be compared."""
 
     left: RunRecord
     right: RunRecord
     left_calls: list[ExtractedToolCall]
     right_calls: list[ExtractedToolCall]
+    rules: ArgumentRules
     as_reference: bool
 
 
@@ -49,8 +54,9 @@ def compare_run_records(
     sides = _Sides(
         left,
         right,
-        extract_tool_calls(left),
-        extract_tool_calls(right),
+        tool_calls.compared_calls(left, options.arguments),
+        tool_calls.compared_calls(right, options.arguments),
+        options.arguments,
         as_reference=not options.ignore_volatile,
     )
     found = {name: _SECTIONS[name](sides) for name in plan.compared}
@@ -135,8 +141,23 @@ def _policy(sides: _Sides) -> list[Difference]:
 
 
 def _suspended_proposals(sides: _Sides) -> list[Difference]:
-    left, right = _entries(sides, "suspendedProposals")
+    left, right = (
+        [_with_rules(proposal, sides.rules) for proposal in proposals]
+        for proposals in _entries(sides, "suspendedProposals")
+    )
     return decisions.compare_unordered("suspendedProposals", left, right, decisions.proposed_action)
+
+
+def _with_rules(proposal: JsonObject, rules: ArgumentRules) -> JsonObject:
+    """Take off a proposed call what a rule takes off one that was made, and what else is made of it."""
+    tool = proposal.get("toolName")
+    if not isinstance(tool, str) or not rules.covers(tool):
+        return proposal
+    return {
+        key: rules.apply(tool, value) if key == "parsedArguments" else value
+        for key, value in proposal.items()
+        if key not in _MADE_OF_ARGUMENTS
+    }
 
 
 def _guardrails(sides: _Sides) -> list[Difference]:

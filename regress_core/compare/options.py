@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from regress_core.compare.sections import (
     DECIDING,
@@ -13,6 +13,7 @@ from regress_core.compare.sections import (
     SectionName,
     SectionPlan,
 )
+from regress_core.records.argument_rules import ArgumentRules
 from regress_core.records.wire import ConfigModel
 
 
@@ -27,6 +28,7 @@ class CompareOptions(ConfigModel):
         ignore_volatile: True (default): what differs between any two runs of one harness is no difference:
             timestamps, run ids, call ids, the order of calls inside a turn group, an ok envelope around bare
             data. False: the reference's own rule and its five sections, all of them deciding.
+        arguments: What does not count of tool arguments. Not with the reference's rule, which has no such.
     """
 
     include_sections: tuple[SectionName, ...] | None = Field(default=None, strict=False)
@@ -34,6 +36,7 @@ class CompareOptions(ConfigModel):
     deciding: tuple[SectionName, ...] = Field(default=(), strict=False)
     provenance: tuple[SectionName, ...] = Field(default=(), strict=False)
     ignore_volatile: bool = True
+    arguments: ArgumentRules = ArgumentRules()
 
     @model_validator(mode="after")
     def _moved_once(self) -> CompareOptions:
@@ -41,6 +44,13 @@ class CompareOptions(ConfigModel):
         if both:
             raise ValueError(f"{', '.join(sorted(both))}: named in both deciding and provenance")
         return self
+
+    @field_validator("arguments")
+    @classmethod
+    def _not_as_reference(cls, rules: ArgumentRules, info: ValidationInfo) -> ArgumentRules:
+        if rules and info.data.get("ignore_volatile") is False:
+            raise ValueError("the reference's rule (ignore_volatile: false) has no rules on arguments")
+        return rules
 
     def plan(self, unrecorded: AbstractSet[str] = frozenset()) -> SectionPlan:
         """Settle which sections are compared, given those that either record's source cannot know."""

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
+from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import cast
 
 from regress_core.compare.matching import match
 from regress_core.compare.model import Difference, mismatch, missing_left, missing_right
-from regress_core.records.canonical import canonical_json
-from regress_core.records.json_io import JsonObject, JsonValue
-from regress_core.records.model import Item, RunRecord
-from regress_core.records.tool_calls import ExtractedToolCall
+from regress_core.records.argument_rules import ArgumentRules
+from regress_core.records.canonical import canonical_json, hash_text
+from regress_core.records.envelopes import unwrap_ok
+from regress_core.records.json_io import JsonValue
+from regress_core.records.model import RunRecord
+from regress_core.records.tool_calls import ExtractedToolCall, extract_tool_calls
+from regress_core.records.turn_groups import turn_groups
 
 _OUTPUT_FIELDS = (".output", ".hasOutput", ".isError")
-_ENVELOPE_KEYS = {"status", "code", "publicReason", "data"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,23 @@ def is_about_shape(difference: Difference) -> bool:
     return not difference.path.endswith(_OUTPUT_FIELDS)
 
 
+def compared_calls(record: RunRecord, rules: ArgumentRules) -> list[ExtractedToolCall]:
+    """List a record's calls as they are compared: with those arguments that count.
+
+    Differences show these arguments, so that they name nothing that a rule takes away; the record itself
+    keeps what was called. Where no rule changes anything, a call is as recorded.
+    """
+    return [_with_rules(call, rules) for call in extract_tool_calls(record)]
+
+
+def _with_rules(call: ExtractedToolCall, rules: ArgumentRules) -> ExtractedToolCall:
+    arguments = rules.apply(call.name, call.arguments)
+    if arguments is call.arguments:
+        return call
+    text = canonical_json(arguments)
+    return replace(call, arguments=arguments, args_canonical_json=text, args_hash=hash_text(text))
+
+
 def count_matches(
     left: Sequence[ExtractedToolCall], right: Sequence[ExtractedToolCall]
 ) -> tuple[int, int, int]:
@@ -58,59 +76,13 @@ def count_matches(
 
 
 def grouped_calls(record: RunRecord, calls: Sequence[ExtractedToolCall]) -> list[GroupedCall]:
-    """Number the turn groups of a record's calls.
-
-    A call's group is its policy decision's `turn`; without a decision, an unbroken run of tool call items.
-    Decisions are about the run's own calls, not about those of its input.
-    """
-    turns_by_call: defaultdict[str, deque[int]] = defaultdict(deque)
-    for decision in record.policy_decisions:
-        turns_by_call[decision["callId"]].append(decision["turn"])
-    runs = _runs_of_call_items(record.items)
-    input_items = record.items[: record.data.get("inputItemCount") or 0]
-    calls_of_input = sum(item["type"] == "tool_call_item" for item in input_items)
-    # By kind of place: the last place of that kind, and its group.
-    group_of_last: dict[str, tuple[int, int]] = {}
-    groups = 0
+    """Give a record's calls with their turn groups and bare outputs."""
     grouped: list[GroupedCall] = []
-    for index, call in enumerate(calls):
-        kind, place = ("orphan output", index) if call.turn is None else ("run of items", next(runs))
-        turns = turns_by_call.get(call.call_id)
-        if turns and call.turn is not None and call.turn > calls_of_input:
-            kind, place = "turn", turns.popleft()
-        last_place, group = group_of_last.get(kind, (None, 0))
-        if place != last_place:
-            group = groups = groups + 1
-            group_of_last[kind] = (place, group)
+    for index, (call, group) in enumerate(zip(calls, turn_groups(record, calls), strict=True)):
         output = unwrap_ok(call.output)
         text = canonical_json(output) if call.has_output else ""
         grouped.append(GroupedCall(call, index, group, output, text))
     return grouped
-
-
-def _runs_of_call_items(items: Sequence[Item]) -> Iterator[int]:
-    """For each tool call item, give the number of the unbroken run it stands in."""
-    run, in_run = 0, False
-    for item in items:
-        is_call = item["type"] == "tool_call_item"
-        run += is_call and not in_run
-        in_run = is_call
-        if is_call:
-            yield run
-
-
-def unwrap_ok(output: JsonValue) -> JsonValue:
-    """Take the envelope of a successful tool result off; an ok envelope equals its bare data."""
-    if not isinstance(output, dict):
-        return output
-    envelope = cast("JsonObject", output)
-    bare = (
-        envelope.get("status") == "ok"
-        and envelope.keys() == _ENVELOPE_KEYS
-        and envelope["code"] is None
-        and envelope["publicReason"] is None
-    )
-    return envelope["data"] if bare else envelope
 
 
 def compare_in_groups(left: Sequence[GroupedCall], right: Sequence[GroupedCall]) -> list[Difference]:

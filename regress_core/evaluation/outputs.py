@@ -1,4 +1,4 @@
-"""The RFC's output folder: summary.json, candidates/, comparisons/, results/."""
+"""The RFC's output folder: summary.json, candidates/, comparisons/, judges/, results/."""
 
 from __future__ import annotations
 
@@ -10,11 +10,23 @@ from regress_core.errors import InputError
 from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.files import replacing_folder
 from regress_core.history.store import History
-from regress_core.records.json_io import JsonError, dumps_text, loads
+from regress_core.history.tables import TableName
+from regress_core.records.json_io import JsonError, JsonObject, dumps_text, loads, loads_own
 from regress_core.suite.contract import RunRegressionCaseSummary, RunRegressionSummary
 
 SUMMARY_FILE = "summary.json"
-_FOLDERS = ("candidates", "comparisons", "results")
+_SUFFIXES = {
+    "candidates": "runrecord",
+    "comparisons": "comparison",
+    "judges": "judge",
+    "results": "result",
+}
+_FILES: tuple[tuple[TableName, str, str], ...] = (
+    ("candidate_records", "candidates", "record_json"),
+    ("comparisons", "comparisons", "comparison_json"),
+    ("judge_results", "judges", "result_json"),
+)
+_FOLDERS = tuple(_SUFFIXES)
 
 
 def check_out(out: Path, store: Path, plan: EvaluationPlan) -> None:
@@ -80,16 +92,51 @@ def write_outputs(out: Path, history: History, plan: EvaluationPlan, summary: Ru
     with replacing_folder(out) as folder:
         for name in _FOLDERS:
             (folder / name).mkdir()
-        for row in history.rows_of("candidate_records", plan.evaluation_id):
-            _write(_candidate_file(folder, row["case_id"]), row["record_json"])
-        for row in history.rows_of("comparisons", plan.evaluation_id):
-            _write(_comparison_file(folder, row["case_id"]), row["comparison_json"])
         cases = {case.case_id: case for case in summary.cases}
+        stats: dict[str, JsonObject] = {}
+        for table, name, column in _FILES:
+            for row in history.rows_of(table, plan.evaluation_id):
+                case = cases[row["case_id"]]
+                text = _verdict(row[column]) if name == "judges" else row[column]
+                _write(folder / name / _file_name(case, row["trial"], name), text)
+                if table == "candidate_records" and row["trial"] == _counted_trial(case):
+                    stats[row["case_id"]] = _replay_stats(row)
         for row in history.rows_of("baseline_records", plan.evaluation_id):
             case = cases[row["case_id"]]
-            _write(folder / "results" / f"{case.case_id}.result.json", _result(folder, row, plan, case))
+            text = _result(folder, row, plan, case, stats.get(row["case_id"], {}))
+            _write(folder / "results" / _file_name(case, _counted_trial(case), "results"), text)
         write_summary(folder / SUMMARY_FILE, summary)
         _check_content(out)  # once more: it may be long since the evaluation began
+
+
+def _counted_trial(case: RunRegressionCaseSummary) -> int:
+    return case.trials.counted if case.trials else 1
+
+
+def _file_name(case: RunRegressionCaseSummary, trial: int, folder: str) -> str:
+    """Name a case's file: `case` of the trial that counts, as in the RFC, `case~2` of another one."""
+    other = "" if trial == _counted_trial(case) else f"~{trial}"
+    return f"{case.case_id}{other}.{_SUFFIXES[folder]}.json"
+
+
+def _verdict(text: str) -> str:
+    """Give a judge's outcome as the RFC's result of a judge, with what we know besides; JSON text."""
+    outcome: JsonObject = loads_own(text)
+    result: JsonObject = outcome.pop("result", {})
+    return dumps_text({**result, **outcome}, indent=2)
+
+
+def _replay_stats(row: dict[str, Any]) -> JsonObject:
+    """Give the reference's replay statistics of a run; none for a record made elsewhere."""
+    if row["mode"] is None:
+        return {}
+    return {
+        "recordedToolCalls": row["recorded_tool_calls"],
+        "replayedFromRecord": row["replayed_from_record"],
+        "missingToolCalls": row["missing_tool_calls"],
+        "liveFallbackCalls": row["live_fallback_calls"],
+        "inputSource": row["input_source"],
+    }
 
 
 def write_summary(path: Path, summary: RunRegressionSummary) -> None:
@@ -104,7 +151,11 @@ def write_summary(path: Path, summary: RunRegressionSummary) -> None:
 
 
 def _result(
-    folder: Path, baseline: dict[str, Any], plan: EvaluationPlan, case: RunRegressionCaseSummary
+    folder: Path,
+    baseline: dict[str, Any],
+    plan: EvaluationPlan,
+    case: RunRegressionCaseSummary,
+    replay_stats: JsonObject,
 ) -> str:
     """Give the RFC's result of a case, with its expectation, as JSON text; what does not exist is left out.
 
@@ -119,24 +170,16 @@ def _result(
         "reasons": dumps_text(case.reasons),
         "baseline": baseline["record_json"],
     }
-    case_id = baseline["case_id"]
-    for key, file in (
-        ("candidate", _candidate_file(folder, case_id)),
-        ("comparison", _comparison_file(folder, case_id)),
-    ):
-        if file.exists():
+    trial = _counted_trial(case)
+    for key, name in (("candidate", "candidates"), ("comparison", "comparisons"), ("judge", "judges")):
+        file = folder / name / _file_name(case, trial, name)
+        if file.exists() and (key != "judge" or case.judge is not None):
             members[key] = file.read_text(encoding="utf-8")
+    if replay_stats:
+        members["replayStats"] = dumps_text(replay_stats)
     if plan.suite.expectation is not None:
         members["expectation"] = dumps_text(plan.suite.expectation.to_json())
     return "{\n" + ",\n".join(f'"{key}": {text.strip()}' for key, text in members.items()) + "\n}"
-
-
-def _candidate_file(folder: Path, case_id: str) -> Path:
-    return folder / "candidates" / f"{case_id}.runrecord.json"
-
-
-def _comparison_file(folder: Path, case_id: str) -> Path:
-    return folder / "comparisons" / f"{case_id}.comparison.json"
 
 
 def _write(path: Path, text: str) -> None:

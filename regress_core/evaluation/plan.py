@@ -3,23 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 from regress_core.errors import InputError
+from regress_core.harness.replay.recorded_tools import ReplayMode
+from regress_core.harness.replay.start import InputMode
 from regress_core.ids import Clock, IdFactory
 from regress_core.journal.journal import EvaluationRow, Journal, Redo
 from regress_core.judge.contract import RunRegressionExpectation
 from regress_core.records.canonical import canonical_hash
 from regress_core.records.json_io import JsonObject, dumps_text, loads_own
+from regress_core.suite.candidate import Candidate, HarnessRef, orphans_of
 from regress_core.suite.config import SuiteConfig
-from regress_core.suite.loading import Candidate, CaseRef, RecordRef, Suite, orphans_of
+from regress_core.suite.loading import CaseRef, RecordRef, Suite
 from regress_core.suite.outcome import CaseOutcome
 
 Trigger = Literal["cli", "pipeline", "library"]
 """Who started an evaluation."""
+
+
+@dataclass(frozen=True, slots=True)
+class HowToRun:
+    """How a candidate harness is run on each case; of no account for recorded candidates.
+
+    Attributes:
+        mode: Where tool outputs come from.
+        input_mode: What the candidate is given.
+        trials: How often each case is run.
+        from_turn: How many turns of the baseline are given as done.
+    """
+
+    mode: ReplayMode = "strict"
+    input_mode: InputMode = "recorded"
+    trials: int = 1
+    from_turn: int = 0
+
+    def to_json(self) -> JsonObject:
+        """Give the JSON object the journal keeps."""
+        return {
+            "mode": self.mode,
+            "inputMode": self.input_mode,
+            "trials": self.trials,
+            "fromTurn": self.from_turn,
+        }
+
+    @classmethod
+    def from_json(cls, value: JsonObject) -> HowToRun:
+        """Read back what `to_json` wrote."""
+        return cls(value["mode"], value["inputMode"], value["trials"], value["fromTurn"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +71,7 @@ class EvaluationPlan:
         revision: 1, and one more each time it was reopened.
         redo: Which finished cases this revision does again.
         portion: The planned case ids this process looks after; None for all.
+        how: How a candidate harness is run.
     """
 
     evaluation_id: str
@@ -49,6 +84,7 @@ class EvaluationPlan:
     revision: int = 1
     redo: Redo = "none"
     portion: frozenset[str] | None = None
+    how: HowToRun = HowToRun()
 
     def is_settled(self, outcome: CaseOutcome) -> bool:
         """Tell whether a committed outcome stands in this revision, or is one that it does again."""
@@ -65,12 +101,29 @@ def build_plan(
     trigger: Trigger,
     clock: Clock,
     new_id: IdFactory,
+    how: HowToRun | None = None,
 ) -> EvaluationPlan:
-    """Plan the given cases of a suite; the only place where evaluation ids are made."""
+    """Plan the given cases of a suite; the only place where evaluation ids are made.
+
+    Args:
+        suite: The suite.
+        candidate: The candidate.
+        cases: Which of its cases.
+        trigger: Who starts it.
+        clock: Gives the time.
+        new_id: Makes the evaluation's id.
+        how: How a candidate harness is run; as suite.yaml says, when left out.
+    """
     now = clock()
+    config = suite.config
+    if how is None:
+        how = HowToRun(config.mode, config.input_mode, config.trials)
+    if candidate.kind == "records":
+        how = HowToRun()  # nothing is run, so that nothing of it can change an outcome
     content: JsonObject = {
         "suite": suite.content_hash,
         "candidate": candidate.candidate_id,
+        "how": how.to_json(),
         # The candidate's id covers its records, but not which is whose.
         "cases": [[case.case_id, _ref(candidate.records.get(case.case_id))[1]] for case in cases],
     }
@@ -82,19 +135,19 @@ def build_plan(
         orphans=orphans_of(suite, candidate),
         trigger=trigger,
         created_at=now,
+        how=how,
     )
 
 
 def begin(plan: EvaluationPlan, journal: Journal, *, fresh: bool = False) -> EvaluationPlan:
     """Enter a plan in the journal, or take up the evaluation that the same plan has there.
 
-    An unfinished one goes on. A finished one is reopened if any of its cases met trouble that may have
-    passed; otherwise, and with `fresh`, a new evaluation begins.
+    An unfinished one goes on, a finished one is reopened if any of its cases met trouble that may have
+    passed; these cases are evaluated again. Otherwise, and with `fresh`, a new evaluation begins.
     """
     row = None if fresh else journal.latest_of_plan(plan.plan_key)
-    if row and row.state == "finished":
-        may_pass = any(o.trouble and o.trouble.retryable for o in outcomes_of(journal, row.evaluation_id))
-        row = journal.reopen(row.evaluation_id, "retryable") if may_pass else None
+    if row is not None:
+        row = _again(row, journal, "retryable")
     if row is None:
         row = journal.create_evaluation(_row(plan), _planned_cases(plan))
     # The key covers all content, so that only what the key leaves open is taken from the journal.
@@ -107,19 +160,47 @@ def begin(plan: EvaluationPlan, journal: Journal, *, fresh: bool = False) -> Eva
     )
 
 
-def resume(evaluation_id: str, journal: Journal) -> EvaluationPlan:
-    """Take an evaluation up by its id; a finished one does its inconclusive cases again, as a new revision.
+def planned(evaluation_id: str, journal: Journal) -> EvaluationPlan:
+    """Give an evaluation's plan as the journal has it, and change nothing.
 
     Raises:
         InputError: If the journal has no such evaluation.
     """
+    return take_up(_entered(evaluation_id, journal), journal)
+
+
+def resume(evaluation_id: str, journal: Journal) -> EvaluationPlan:
+    """Take an evaluation up by its id; its inconclusive cases are evaluated again.
+
+    Of a finished one that is the next revision.
+
+    Raises:
+        InputError: If the journal has no such evaluation.
+    """
+    row = _entered(evaluation_id, journal)
+    return take_up(_again(row, journal, "inconclusive") or row, journal)
+
+
+def _entered(evaluation_id: str, journal: Journal) -> EvaluationRow:
     row = journal.evaluation(evaluation_id)
     if row is None:
         remedy = "see `regress sql` for the ids, or name another store with --store"
         raise InputError(f"no evaluation {evaluation_id} in this store", field="--resume", remedy=remedy)
-    if row.state == "finished" and any(o.inconclusive for o in outcomes_of(journal, evaluation_id)):
-        row = journal.reopen(evaluation_id, "inconclusive")
-    return take_up(row, journal)
+    return row
+
+
+def _again(row: EvaluationRow, journal: Journal, redo: Redo) -> EvaluationRow | None:
+    """Have the trials that met trouble evaluated again; None for a finished evaluation without any."""
+    troubled = [
+        outcome
+        for outcome in outcomes_of(journal, row.evaluation_id)
+        if outcome.trouble and (redo == "inconclusive" or outcome.trouble.retryable)
+    ]
+    if row.state == "finished":
+        return journal.reopen(row.evaluation_id, redo) if troubled else None
+    met = [(outcome.case_id, outcome.trial) for outcome in troubled if outcome.revision == row.revision]
+    journal.take_back(row.evaluation_id, row.revision, met)
+    return row
 
 
 def join(plan: EvaluationPlan, journal: Journal) -> EvaluationPlan:
@@ -134,16 +215,23 @@ def outcomes_of(journal: Journal, evaluation_id: str) -> Iterator[CaseOutcome]:
 
 
 def _row(plan: EvaluationPlan) -> EvaluationRow:
-    suite = plan.suite
+    suite, candidate = plan.suite, plan.candidate
     value: JsonObject = {
         "suite": {
             "name": suite.name,
             "root": str(suite.root),
             "config": suite.config.model_dump(by_alias=True, exclude_unset=True),
             "expectation": None if suite.expectation is None else suite.expectation.to_json(),
+            "baselineDescriptor": suite.baseline_descriptor,
             "contentHash": suite.content_hash,
         },
-        "candidate": {"id": plan.candidate.candidate_id, "label": plan.candidate.label},
+        "candidate": {
+            "id": candidate.candidate_id,
+            "label": candidate.label,
+            "kind": candidate.kind,
+            "harness": None if candidate.harness is None else asdict(candidate.harness),
+        },
+        "how": plan.how.to_json(),
         "orphans": list(plan.orphans),
         "trigger": plan.trigger,
     }
@@ -173,6 +261,8 @@ def take_up(row: EvaluationRow, journal: Journal) -> EvaluationPlan:
     """Take up an evaluation as the journal has it; its files are not looked at."""
     value: JsonObject = loads_own(row.plan)
     suite: JsonObject = value["suite"]
+    candidate: JsonObject = value["candidate"]
+    harness: JsonObject | None = candidate["harness"]
     expectation = suite["expectation"]
     cases: list[CaseRef] = []
     records: dict[str, RecordRef] = {}
@@ -188,18 +278,22 @@ def take_up(row: EvaluationRow, journal: Journal) -> EvaluationPlan:
             name=suite["name"],
             root=Path(suite["root"]),
             config=SuiteConfig.from_json(suite["config"]),
+            baseline_descriptor=suite["baselineDescriptor"],
             expectation=None if expectation is None else RunRegressionExpectation.from_json(expectation),
             cases=tuple(cases),
             content_hash=suite["contentHash"],
         ),
         candidate=Candidate(
-            candidate_id=value["candidate"]["id"],
-            label=value["candidate"]["label"],
+            candidate_id=candidate["id"],
+            label=candidate["label"],
+            kind=candidate["kind"],
             records=records,
+            harness=None if harness is None else HarnessRef(**harness),
         ),
         orphans=tuple(value["orphans"]),
         trigger=value["trigger"],
         created_at=row.created_at,
         revision=row.revision,
         redo=row.redo,
+        how=HowToRun.from_json(value["how"]),
     )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from regress_core.calls.limits import CallLimits
+from regress_core.calls.runner import CallRunner
+from regress_core.evaluation.candidate import CandidateSource
 from regress_core.history.store import History
 from regress_core.ids import Clock, utc_now
 from regress_core.journal.journal import Journal
@@ -24,6 +27,9 @@ class Ports:
         history: History of the store.
         out: Where the outputs of the evaluation go; None for `<store>/outputs/<evaluation_id>`.
         clock: Gives the time.
+        limits: How many runs of a candidate harness go on at a time, and how hard providers are pressed.
+        calls: Makes every call to a provider.
+        candidate: The candidate, where an application brings it as an object; None to open the plan's.
     """
 
     store: Path
@@ -31,15 +37,34 @@ class Ports:
     history: History
     out: Path | None = None
     clock: Clock = utc_now
+    limits: CallLimits = field(default_factory=CallLimits)
+    calls: CallRunner = field(default_factory=lambda: CallRunner(CallLimits()))
+    candidate: CandidateSource | None = None
 
     @classmethod
-    def open(cls, store: Path, *, out: Path | None = None, clock: Clock = utc_now) -> Ports:
+    def open(
+        cls,
+        store: Path,
+        *,
+        out: Path | None = None,
+        clock: Clock = utc_now,
+        limits: CallLimits | None = None,
+    ) -> Ports:
         """Open the journal and history of a store, creating the store where it is missing.
 
         Raises:
             InputError: If the store cannot be used.
         """
-        return cls(store, Journal.open(store / JOURNAL_FILE), History.open(store), out, clock)
+        limits = limits or CallLimits()
+        return cls(
+            store,
+            Journal.open(store / JOURNAL_FILE),
+            History.open(store),
+            out,
+            clock,
+            limits,
+            CallRunner(limits),
+        )
 
     def outputs_of(self, evaluation_id: str) -> Path:
         """Give the folder that an evaluation's outputs go to."""

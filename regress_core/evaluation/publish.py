@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import groupby
+from typing import Any
 
 from filelock import FileLock
 
@@ -15,11 +17,14 @@ from regress_core.history.rows import (
     case_result_row,
     comparison_row,
     evaluation_row,
+    judge_row,
     record_row,
+    run_columns,
 )
 from regress_core.history.store import RevisionWriter, Row
 from regress_core.history.tables import TABLE_NAMES, TableName
 from regress_core.journal.journal import Stage, Step
+from regress_core.judge.outcome import JudgeOutcome
 from regress_core.records.json_io import loads_own
 from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.outcome import CaseOutcome
@@ -51,6 +56,9 @@ def _write_history(plan: EvaluationPlan, ports: Ports, summary: RunRegressionSum
         candidate_label=plan.candidate.label,
         plan_key=plan.plan_key,
         trigger=plan.trigger,
+        candidate_kind=plan.candidate.kind,
+        model=plan.candidate.harness.model if plan.candidate.harness else None,
+        **_how(plan),
         revision=plan.revision,
         created_at=plan.created_at,
     )
@@ -59,6 +67,12 @@ def _write_history(plan: EvaluationPlan, ports: Ports, summary: RunRegressionSum
     with ports.history.writer(plan.suite.name, month, plan.evaluation_id, plan.revision) as writer:
         _write_cases(writer, facts, ports.journal.steps_of_revision(plan.evaluation_id, plan.revision))
         writer.write("evaluations", [evaluation_row(facts, summary, cost, ports.clock())])
+
+
+def _how(plan: EvaluationPlan) -> dict[str, Any]:
+    """Say how the candidate was run; of records made elsewhere nothing."""
+    how = asdict(plan.how)
+    return how if plan.candidate.kind != "records" else dict.fromkeys(how)
 
 
 def _write_cases(writer: RevisionWriter, facts: EvaluationFacts, steps: Iterator[Step]) -> None:
@@ -85,10 +99,15 @@ def _rows(facts: EvaluationFacts, payloads: dict[Stage, str]) -> Iterator[tuple[
     for stage, table, sha256 in sides:
         text = payloads.get(stage)
         if text is not None:
-            yield table, record_row(facts, outcome, loads_own(text), text, sha256)
+            row = record_row(facts, outcome, loads_own(text), text, sha256)
+            run = payloads.get("run") if stage == "candidate" else None
+            yield table, row if run is None else {**row, **run_columns(loads_own(run))}
     text = payloads.get("comparison")
     if text is not None:
         yield "comparisons", comparison_row(facts, outcome, loads_own(text), text)
+    text = payloads.get("judge")
+    if text is not None:
+        yield "judge_results", judge_row(facts, outcome, JudgeOutcome.from_json(loads_own(text)), text)
 
 
 def _flush(writer: RevisionWriter, rows: dict[TableName, list[Row]]) -> None:

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from regress_core.history.store import Row
 from regress_core.history.tables import SCHEMA_VERSION
+from regress_core.judge.outcome import JudgeOutcome
 from regress_core.records.json_io import JsonObject, JsonValue
 from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.outcome import CaseOutcome
@@ -15,7 +16,10 @@ from regress_core.suite.outcome import CaseOutcome
 
 @dataclass(frozen=True, slots=True)
 class EvaluationFacts:
-    """What every row of one evaluation has in common, and what its own row says of it."""
+    """What every row of one evaluation has in common, and what its own row says of it.
+
+    `model` is the one that took the place of the agents' own; the last four are null for recorded candidates.
+    """
 
     evaluation_id: str
     suite: str
@@ -23,6 +27,12 @@ class EvaluationFacts:
     candidate_label: str
     plan_key: str
     trigger: str
+    candidate_kind: str
+    model: str | None
+    mode: str | None
+    input_mode: str | None
+    trials: int | None
+    from_turn: int | None
     revision: int
     created_at: datetime
 
@@ -43,6 +53,12 @@ def evaluation_row(
         "candidate_label": facts.candidate_label,
         "plan_key": facts.plan_key,
         "trigger": facts.trigger,
+        "candidate_kind": facts.candidate_kind,
+        "model": facts.model,
+        "mode": facts.mode,
+        "input_mode": facts.input_mode,
+        "trials": facts.trials,
+        "from_turn": facts.from_turn,
         "status": summary.status,
         "gate_status": gate.status if gate else None,
         "gate_reasons": tuple(gate.reasons) if gate else (),
@@ -77,7 +93,11 @@ def case_result_row(facts: EvaluationFacts, outcome: CaseOutcome) -> Row:
         "candidate_run_id": outcome.candidate_run_id or None,
         "baseline_sha256": outcome.baseline_sha256,
         "candidate_sha256": outcome.candidate_sha256,
+        "replay_miss": outcome.replay_miss,
+        "judge_verdict": outcome.judge.verdict if outcome.judge else None,
         "trouble_kind": trouble.kind if trouble else None,
+        "trouble_stage": trouble.stage if trouble else None,
+        "trouble_code": trouble.code if trouble else None,
         "trouble_message": trouble.message if trouble else None,
         "trouble_retryable": trouble.retryable if trouble else None,
         "duration_s": outcome.duration_s,
@@ -102,6 +122,40 @@ def record_row(
         "completed_at": _time(record["completedAt"]),
         "sha256": sha256,
         "record_json": text,
+    }
+
+
+def run_columns(facts: JsonObject) -> Row:
+    """Give the columns of `candidate_records` that say how a run went; `facts` as the journal has them."""
+    stats: JsonObject = facts["replayStats"]
+    return {
+        "mode": facts["mode"],
+        "input_source": stats["inputSource"],
+        "recorded_tool_calls": stats["recordedToolCalls"],
+        "replayed_from_record": stats["replayedFromRecord"],
+        "missing_tool_calls": stats["missingToolCalls"],
+        "live_fallback_calls": stats["liveFallbackCalls"],
+        **facts["usage"],
+        "duration_s": facts["durationS"],
+    }
+
+
+def judge_row(facts: EvaluationFacts, outcome: CaseOutcome, judged: JudgeOutcome, text: str) -> Row:
+    """Give the row of `judge_results`; `text` is the judge's outcome as JSON."""
+    result = judged.result
+    return {
+        **_case_keys(facts, outcome),
+        "judge": judged.judge,
+        "state": judged.state,
+        "reason": judged.reason,
+        "verdict": result.verdict if result else None,
+        "summary": result.summary if result else None,
+        "score": result.score if result else None,
+        "findings": len(result.findings) if result else None,
+        "judge_model": result.judge_model if result else None,
+        "judge_prompt_version": result.judge_prompt_version if result else None,
+        "advisory": judged.advisory,
+        "result_json": text,
     }
 
 

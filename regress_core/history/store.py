@@ -93,9 +93,12 @@ class History:
     def rows_of(self, table: TableName, evaluation_id: str) -> Iterator[dict[str, Any]]:
         """Give the rows of one evaluation, revision after revision, each ordered as it was written.
 
+        A column that an older file does not have is null.
+
         Raises:
             InputError: If a file of the evaluation cannot be read; the message names it.
         """
+        absent = dict.fromkeys(SCHEMAS[table].names)
         files = (self.root / table).glob(f"suite=*/month=*/{evaluation_id}-*.parquet")
         for path in sorted(files, key=lambda file: int(file.stem.rpartition("-")[2])):
             reason = _fault(path)
@@ -104,7 +107,7 @@ class History:
                 raise InputError(f"cannot be read: {reason}", file=path, remedy=remedy)
             with pq.ParquetFile(path) as file:
                 for batch in file.iter_batches(batch_size=16, use_threads=False):
-                    yield from batch.to_pylist()
+                    yield from ({**absent, **row} for row in batch.to_pylist())
 
 
 def _fault(path: Path) -> str | None:

@@ -11,7 +11,9 @@ SCHEMA_VERSION = 1
 
 VERSION_KEY = b"regress.schema_version"
 
-TableName = Literal["evaluations", "baseline_records", "candidate_records", "comparisons", "case_results"]
+TableName = Literal[
+    "evaluations", "baseline_records", "candidate_records", "comparisons", "judge_results", "case_results"
+]
 TABLE_NAMES: tuple[TableName, ...] = get_args(TableName)
 
 _TEXT = pa.string()
@@ -47,6 +49,20 @@ _RECORD_COLUMNS = [
     ("sha256", _TEXT),
     ("record_json", _TEXT),
 ]
+# How a run that was made here went; null for records made elsewhere.
+_RUN_COLUMNS = [
+    ("mode", _TEXT),
+    ("input_source", _TEXT),
+    ("recorded_tool_calls", pa.int64()),
+    ("replayed_from_record", pa.int64()),
+    ("missing_tool_calls", pa.int64()),
+    ("live_fallback_calls", pa.int64()),
+    ("input_tokens", pa.int64()),
+    ("output_tokens", pa.int64()),
+    ("cache_read_tokens", pa.int64()),
+    ("cache_write_tokens", pa.int64()),
+    ("duration_s", pa.float64()),
+]
 
 SCHEMAS: dict[TableName, pa.Schema] = {
     "evaluations": pa.schema(
@@ -55,6 +71,12 @@ SCHEMAS: dict[TableName, pa.Schema] = {
             ("candidate_label", _TEXT),
             ("plan_key", _TEXT),
             ("trigger", _TEXT),
+            ("candidate_kind", _TEXT),
+            ("model", _TEXT),
+            ("mode", _TEXT),
+            ("input_mode", _TEXT),
+            ("trials", pa.int32()),
+            ("from_turn", pa.int32()),
             ("status", _TEXT),
             ("gate_status", _TEXT),
             ("gate_reasons", _TEXTS),
@@ -71,7 +93,7 @@ SCHEMAS: dict[TableName, pa.Schema] = {
         ]
     ),
     "baseline_records": pa.schema([*_CASE_KEYS, *_RECORD_COLUMNS]),
-    "candidate_records": pa.schema([*_CASE_KEYS, *_RECORD_COLUMNS]),
+    "candidate_records": pa.schema([*_CASE_KEYS, *_RECORD_COLUMNS, *_RUN_COLUMNS]),
     "comparisons": pa.schema(
         [
             *_CASE_KEYS,
@@ -92,6 +114,22 @@ SCHEMAS: dict[TableName, pa.Schema] = {
             ("comparison_json", _TEXT),
         ]
     ),
+    "judge_results": pa.schema(
+        [
+            *_CASE_KEYS,
+            ("judge", _TEXT),
+            ("state", _TEXT),
+            ("reason", _TEXT),
+            ("verdict", _TEXT),
+            ("summary", _TEXT),
+            ("score", pa.float64()),
+            ("findings", pa.int64()),
+            ("judge_model", _TEXT),
+            ("judge_prompt_version", _TEXT),
+            ("advisory", pa.bool_()),
+            ("result_json", _TEXT),
+        ]
+    ),
     "case_results": pa.schema(
         [
             *_CASE_KEYS,
@@ -108,7 +146,11 @@ SCHEMAS: dict[TableName, pa.Schema] = {
             ("candidate_run_id", _TEXT),
             ("baseline_sha256", _TEXT),
             ("candidate_sha256", _TEXT),
+            ("replay_miss", pa.bool_()),
+            ("judge_verdict", _TEXT),
             ("trouble_kind", _TEXT),
+            ("trouble_stage", _TEXT),
+            ("trouble_code", _TEXT),
             ("trouble_message", _TEXT),
             ("trouble_retryable", pa.bool_()),
             ("duration_s", pa.float64()),
@@ -121,4 +163,7 @@ SCHEMAS: dict[TableName, pa.Schema] = {
 
 def keys_of(table: TableName) -> tuple[str, ...]:
     """Name the columns that identify a row, revision aside; views keep the highest revision of each."""
-    return ("evaluation_id",) if table == "evaluations" else ("evaluation_id", "case_id", "trial")
+    if table == "evaluations":
+        return ("evaluation_id",)
+    trial = ("evaluation_id", "case_id", "trial")
+    return (*trial, "judge") if table == "judge_results" else trial

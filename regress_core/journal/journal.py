@@ -38,8 +38,9 @@ from regress_core.journal.writer import Writer
 
 T = TypeVar("T")
 
-Stage = Literal["baseline", "candidate", "comparison", "outcome"]
-"""What a step holds: a record as its file has it, a comparison, or the outcome that ends a case."""
+Stage = Literal["baseline", "candidate", "run", "comparison", "judge", "outcome"]
+"""What a step holds: a record as its file has it or as it was made, how the candidate's run went, a
+comparison, a judge's verdict, or the outcome that ends a trial."""
 
 Redo = Literal["none", "retryable", "inconclusive"]
 """Which finished cases a reopened evaluation does again."""
@@ -200,6 +201,31 @@ class Journal:
 
         return self._write(operation).result()
 
+    def take_back(self, evaluation_id: str, revision: int, trials: Sequence[tuple[str, int]]) -> None:
+        """Delete all steps that some trials have in a revision, so that they are evaluated again in it.
+
+        Nothing happens unless that revision is the current one of an unfinished evaluation: what a finished
+        one came to stands in the history.
+
+        Args:
+            evaluation_id: The evaluation.
+            revision: The revision.
+            trials: Case id and trial of each.
+        """
+        current = select(EVALUATIONS.c.evaluation_id).where(
+            EVALUATIONS.c.evaluation_id == evaluation_id,
+            EVALUATIONS.c.revision == revision,
+            EVALUATIONS.c.state == "running",
+        )
+        of_revision = (STEPS.c.evaluation_id.in_(current)) & (STEPS.c.revision == revision)
+
+        def operation(connection: Connection) -> None:
+            for case_id, trial in trials:
+                of_trial = (STEPS.c.case_id == case_id) & (STEPS.c.trial == trial)
+                connection.execute(delete(STEPS).where(of_revision, of_trial))
+
+        self._write(operation).result()
+
     def finish(self, evaluation_id: str, revision: int) -> None:
         """Mark the current revision as finished, and drop the evidence that the history now holds."""
 
@@ -237,6 +263,49 @@ class Journal:
                 connection.execute(insert(STEPS), values)
 
         await asyncio.wrap_future(self._write(operation))
+
+    async def keep(self, steps: Sequence[Step]) -> list[Step]:
+        """Commit steps of one trial before its outcome, and give what stands of their stages.
+
+        If another process has committed one of them meanwhile, its steps stand: of two runs of one trial the
+        first counts.
+        """
+        values = [{name: getattr(step, name) for name in Step.__slots__} for step in steps]
+        first = steps[0]
+        key = (STEPS.c.evaluation_id, STEPS.c.case_id, STEPS.c.trial, STEPS.c.revision)
+        of_trial = tuple_(*key) == (first.evaluation_id, first.case_id, first.trial, first.revision)
+
+        def operation(connection: Connection) -> list[Step]:
+            query = select(STEPS).where(of_trial, STEPS.c.stage.in_([step.stage for step in steps]))
+            there = [Step(**row) for row in connection.execute(query).mappings()]
+            if not there:
+                connection.execute(insert(STEPS), values)
+            return there or list(steps)
+
+        return await asyncio.wrap_future(self._write(operation))
+
+    def begun(self, evaluation_id: str, revision: int) -> Iterator[Step]:
+        """Give the steps of trials of one revision that have no outcome yet, ordered by case id and trial."""
+        done = (
+            select(STEPS.c.case_id, STEPS.c.trial)
+            .where(
+                STEPS.c.evaluation_id == evaluation_id,
+                STEPS.c.revision == revision,
+                STEPS.c.stage == "outcome",
+            )
+            .subquery()
+        )
+        query = (
+            select(STEPS)
+            .outerjoin(done, (STEPS.c.case_id == done.c.case_id) & (STEPS.c.trial == done.c.trial))
+            .where(
+                STEPS.c.evaluation_id == evaluation_id,
+                STEPS.c.revision == revision,
+                done.c.case_id.is_(None),
+            )
+            .order_by(STEPS.c.case_id, STEPS.c.trial)
+        )
+        return self._steps(query)
 
     def outcomes(self, evaluation_id: str) -> Iterator[Step]:
         """Give each case's outcome of the highest revision that has one, ordered by case id and trial."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from sqlalchemy import (
     Column,
     Connection,
@@ -14,11 +16,14 @@ from sqlalchemy import (
     Text,
     inspect,
     select,
+    tuple_,
+    update,
 )
 
 from regress_core.errors import InputError
+from regress_core.records.json_io import JsonObject, dumps_text, loads_own
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 METADATA = MetaData()
 
@@ -59,7 +64,7 @@ STEPS = Table(
 
 
 def migrate(connection: Connection, place: str) -> None:
-    """Create the tables in a new database, or refuse one that a newer program wrote.
+    """Create the tables in a new database, bring an older one up to date, or refuse one of a newer program.
 
     Raises:
         InputError: If the schema is newer than this program knows.
@@ -72,3 +77,43 @@ def migrate(connection: Connection, place: str) -> None:
     if found > SCHEMA_VERSION:
         message = f"the journal has schema {found}, this program knows {SCHEMA_VERSION}"
         raise InputError(message, file=place, remedy="upgrade regress, or name another store with --store")
+    if found < SCHEMA_VERSION:
+        for step in _STEPS[found - 1 :]:
+            step(connection)
+        connection.execute(VERSION.update().values(version=SCHEMA_VERSION))
+
+
+def _to_2(connection: Connection) -> None:
+    """Candidates can be harnesses: plans say how they are run, outcomes say more of trouble."""
+    for row in connection.execute(select(EVALUATIONS.c.evaluation_id, EVALUATIONS.c.plan)).all():
+        plan = loads_own(row.plan)
+        plan["candidate"] |= {"kind": "records", "harness": None}
+        plan["suite"]["baselineDescriptor"] = None
+        plan["how"] = {"mode": "strict", "inputMode": "recorded", "trials": 1, "fromTurn": 0}
+        values = update(EVALUATIONS).values(plan=dumps_text(plan))
+        connection.execute(values.where(EVALUATIONS.c.evaluation_id == row.evaluation_id))
+    key = (STEPS.c.evaluation_id, STEPS.c.case_id, STEPS.c.trial, STEPS.c.revision)
+    outcomes = select(*key, STEPS.c.payload).where(STEPS.c.stage == "outcome")
+    for row in connection.execute(outcomes).all():
+        outcome = loads_own(row.payload)
+        outcome |= {"replayMiss": False, "judge": None, "trouble": _trouble_of_2(outcome["trouble"])}
+        of_row = tuple_(*key) == (row.evaluation_id, row.case_id, row.trial, row.revision)
+        values = update(STEPS).values(payload=dumps_text(outcome))
+        connection.execute(values.where(of_row, STEPS.c.stage == "outcome"))
+
+
+def _trouble_of_2(trouble: JsonObject | None) -> JsonObject | None:
+    if trouble is None:
+        return None
+    code = trouble["kind"]
+    return {
+        "kind": code if code == "internal error" else "input",
+        "stage": "comparison" if code in ("internal error", "nothing to compare") else "candidate",
+        "code": code,
+        "message": trouble["message"],
+        "retryable": trouble["retryable"],
+    }
+
+
+_STEPS: Sequence[Callable[[Connection], None]] = (_to_2,)
+"""What brings a database of version 1 to 2, of 2 to 3, and so on."""

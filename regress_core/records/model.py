@@ -222,6 +222,11 @@ class RunRecord:
         return self.data["status"]
 
     @property
+    def question(self) -> str:
+        """What the user asked."""
+        return self.data["question"]
+
+    @property
     def response(self) -> str:
         """The final output."""
         return self.data["response"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
 from regress_core.compare.model import Comparison, Difference, SignalName
 from regress_core.judge.contract import Status
+from regress_core.judge.outcome import JudgeOutcome
 from regress_core.records.canonical import canonical_json
 from regress_core.records.json_io import JsonObject, JsonValue, child_path
 from regress_core.records.model import RunRecord
@@ -23,6 +25,7 @@ _PATHS: dict[SignalName, tuple[str, ...]] = {
 }
 _SHOWN_CHARACTERS = 80
 _SHOWN_DIFFERENCES = 3
+_MISS_CHARACTERS = 400  # what was asked, and what the record has instead
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +36,23 @@ class Classification:
     reasons: tuple[str, ...]
 
 
-def classify(candidate: RunRecord, comparison: Comparison, gate: GateConfig) -> Classification:
+def classify(
+    candidate: RunRecord,
+    comparison: Comparison,
+    gate: GateConfig,
+    *,
+    replay_miss: bool = False,
+    judge: JudgeOutcome | None = None,
+) -> Classification:
     """Decide a case.
 
-    A failed candidate fails. Else each raised signal has the gate's severity, a warning unless the gate says
-    otherwise; a deciding section that differs without raising a signal warns. The worst of these counts.
+    A failed candidate fails, and so does one that asked for a tool output the baseline does not have. Else
+    the worst of these counts: each raised signal with the gate's severity, a warning unless the gate says
+    otherwise; a deciding section that differs without raising a signal, which warns; the judge's verdict,
+    where no verdict warns.
     """
-    if candidate.status == "failed":
-        known = (candidate.error_name, candidate.error_message)
-        error = ": ".join(" ".join(text.split()) for text in known if text)
-        reason = f"candidate failed: {_window(error, 0)}" if error else "candidate failed"
-        return Classification("fail", (reason,))
+    if candidate.status == "failed" or replay_miss:
+        return Classification("fail", (_failure(candidate, replay_miss=replay_miss),))
     found: list[tuple[Status, str]] = []
     for signal in comparison.signals.raised():
         severity = gate.signals.get(signal, "warn")
@@ -51,10 +60,28 @@ def classify(candidate: RunRecord, comparison: Comparison, gate: GateConfig) -> 
     silent = _silent_differences(comparison)
     if silent:
         found.append(("warn", f"differs: {_shown(silent)}"))
+    if judge is not None and judge.result is None:
+        found.append(("warn", f"no verdict: {_in_one_line(judge.reason)}"))
+    elif judge is not None and judge.result is not None and judge.result.verdict != "pass":
+        found.append((judge.result.verdict, f"judge: {_in_one_line(judge.result.summary)}"))
     status = worst(severity for severity, _ in found)
     order: tuple[Status, ...] = ("fail", "warn", "pass")
     found.sort(key=lambda entry: order.index(entry[0]))
     return Classification(status, tuple(reason for _, reason in found))
+
+
+def _failure(candidate: RunRecord, *, replay_miss: bool) -> str:
+    known = (candidate.error_name, candidate.error_message)
+    error = ": ".join(" ".join(text.split()) for text in known if text)
+    if replay_miss:
+        return (
+            f"diverged: {_window(error, 0, _MISS_CHARACTERS)}" if error else "diverged: an output is missing"
+        )
+    return f"candidate failed: {_window(error, 0)}" if error else "candidate failed"
+
+
+def _in_one_line(text: str | None) -> str:
+    return _window(" ".join((text or "").split()), 0)
 
 
 def _silent_differences(comparison: Comparison) -> list[Difference]:
@@ -120,7 +147,13 @@ def _changes(path: str, left: JsonValue, right: JsonValue) -> Iterator[str]:
         return
     x, y = _json(left), _json(right)
     start = _common_start(x, y)
-    yield f"{path} {_window(x, start)} → {_window(y, start)}"
+    yield f"{path} {_window(x, start)} → {_window(y, start)}{_why_alike(x, y)}"
+
+
+def _why_alike(a: str, b: str) -> str:
+    """Say why two texts differ that look the same on a screen."""
+    same = unicodedata.normalize("NFC", a) == unicodedata.normalize("NFC", b)
+    return " (only the Unicode form differs)" if same else ""
 
 
 def _json(value: JsonValue) -> str:
@@ -131,10 +164,10 @@ def _common_start(a: str, b: str) -> int:
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
-def _window(text: str, start: int) -> str:
+def _window(text: str, start: int, characters: int = _SHOWN_CHARACTERS) -> str:
     """Cut a long text to the stretch in which it first differs."""
-    if len(text) <= _SHOWN_CHARACTERS:
+    if len(text) <= characters:
         return text
-    begin = max(0, min(start - _SHOWN_CHARACTERS // 4, len(text) - _SHOWN_CHARACTERS))
-    end = begin + _SHOWN_CHARACTERS
+    begin = max(0, min(start - characters // 4, len(text) - characters))
+    end = begin + characters
     return ("…" if begin else "") + text[begin:end] + ("…" if end < len(text) else "")

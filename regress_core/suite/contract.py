@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from regress_core.calls.trouble import TroubleKind
 from regress_core.compare.model import Comparison, Signals
 from regress_core.judge.contract import RunJudgeResult, RunRegressionExpectation, Status
 from regress_core.records.json_io import JsonObject
@@ -44,6 +45,24 @@ class CaseJudgeSummary(WireModel):
     summary: str
 
 
+class TrialTotals(WireModel):
+    """How many trials of a case came to what; `counted` is the one whose status is the case's."""
+
+    passed: int
+    warned: int
+    failed: int
+    inconclusive: int
+    counted: int
+
+
+class CaseTroubleSummary(WireModel):
+    """What kept us from knowing how a case behaves; words and codes of `regress_core.calls.trouble`."""
+
+    kind: TroubleKind
+    code: str
+    retryable: bool
+
+
 class RunRegressionCaseSummary(WireModel):
     """One case of a summary.
 
@@ -52,6 +71,8 @@ class RunRegressionCaseSummary(WireModel):
         candidate_run_id: Empty when there is no candidate record.
         inconclusive: Ours: set when infrastructure or a missing record kept us from knowing.
         reasons: Ours: why the status is what it is.
+        trouble: Ours: what that was.
+        trials: Ours: how the trials went, where there are several.
     """
 
     name: str
@@ -63,6 +84,8 @@ class RunRegressionCaseSummary(WireModel):
     case_id: str | None = None
     inconclusive: bool = False
     reasons: list[str] = Field(default_factory=list)
+    trouble: CaseTroubleSummary | None = None
+    trials: TrialTotals | None = None
 
 
 class RunRegressionTotals(WireModel):

@@ -55,6 +55,8 @@ def decide_gate(cases: Sequence[RunRegressionCaseSummary], gate: GateConfig) -> 
 def exit_code(summary: RunRegressionSummary, *, fail_on: FailOn, allow_empty: bool) -> ExitCode:
     """Give the exit code of an evaluation; one that is not complete is never fine.
 
+    A wrong key or an unknown model is told by its own code, also where other cases were conclusive.
+
     Args:
         summary: What the evaluation came to.
         fail_on: The gate status from which on the code is 1; `never` turns 1 and 3 into 0, unless no case was
@@ -62,11 +64,14 @@ def exit_code(summary: RunRegressionSummary, *, fail_on: FailOn, allow_empty: bo
         allow_empty: Whether an evaluation of no cases is fine.
     """
     totals = summary.totals
-    if totals.cases == 0:
+    if totals.cases == 0 and summary.complete:
         return ExitCode.OK if allow_empty else ExitCode.NO_CASES
     status: Status = summary.gate.status if summary.gate else summary.status
     nothing_known = totals.inconclusive == totals.cases or not summary.complete
+    misconfigured = any(case.trouble and case.trouble.kind == "configuration" for case in summary.cases)
     reached = status == "fail" or (status == "warn" and fail_on == "warn")
     if reached and fail_on != "never":
         return ExitCode.GATE
-    return ExitCode.NOTHING_KNOWN if nothing_known else ExitCode.OK
+    if nothing_known or (misconfigured and fail_on != "never"):
+        return ExitCode.NOTHING_KNOWN
+    return ExitCode.OK

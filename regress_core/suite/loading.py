@@ -1,4 +1,4 @@
-"""From files to a suite and a candidate; every record is validated here, before the first case runs."""
+"""From files to a suite; every record is validated here, before the first case runs."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from regress_core.errors import InputError
+from regress_core.harness.descriptor.descriptor import load_descriptor
 from regress_core.judge.contract import RunRegressionExpectation
 from regress_core.records.canonical import canonical_hash
 from regress_core.records.json_io import JsonObject
 from regress_core.records.loading import display_name, list_record_files, load_record
 from regress_core.records.naming import SUITE_NAME, suite_name_of
-from regress_core.suite.config import CandidateConfig, SuiteConfig, load_config
+from regress_core.suite.config import SuiteConfig, load_config
 
 SUITE_FILE = "suite.yaml"
-CANDIDATE_FILE = "candidate.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,7 @@ class Suite:
         name: Its name.
         root: Its folder.
         config: suite.yaml, or the defaults.
+        baseline_descriptor: What the baseline's descriptor holds, where suite.yaml names one.
         expectation: The expectation, read from its file where it names one.
         cases: Ordered by case id.
         content_hash: SHA-256 over all that can change an outcome: rules, expectation, baselines.
@@ -58,24 +59,10 @@ class Suite:
     name: str
     root: Path
     config: SuiteConfig
+    baseline_descriptor: JsonObject | None
     expectation: RunRegressionExpectation | None
     cases: tuple[CaseRef, ...]
     content_hash: str
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """The changed harness, here by the records it made.
-
-    Attributes:
-        candidate_id: SHA-256 over the sorted record hashes, in hexadecimal.
-        label: What people call it, `name@version`.
-        records: Its record of each case, by case id.
-    """
-
-    candidate_id: str
-    label: str
-    records: dict[str, RecordRef]
 
 
 Warn = Callable[[str], None]
@@ -116,33 +103,42 @@ def suite_name(root: Path, config: SuiteConfig) -> str:
 
 
 def suite_of_records(
-    records: Path, *, name: str | None = None, expectation: Path | None = None, warn: Warn = ignore_warnings
+    records: Path,
+    *,
+    name: str | None = None,
+    expectation: Path | None = None,
+    baseline: Path | None = None,
+    warn: Warn = ignore_warnings,
 ) -> Suite:
     """Make a suite of bare records: a file or folder, with the defaults for all rules.
 
     Raises:
-        InputError: If a record, the name or the expectation is at fault.
+        InputError: If a record, the name, the expectation or the baseline's descriptor is at fault.
     """
     resolved = records.resolve()
     root = resolved if resolved.is_dir() else resolved.parent
     if name is not None and not SUITE_NAME.fullmatch(name):
         remedy = "use a-z, 0-9, _ and -, at most 64, starting with a letter or digit"
         raise InputError(f"{name!r} is no suite name", field="--name", remedy=remedy)
-    config = SuiteConfig(expectation=None if expectation is None else str(expectation.resolve()))
+    files = {"expectation": expectation, "baseline": baseline}
+    named = {key: str(path.resolve()) for key, path in files.items() if path is not None}
+    config = SuiteConfig.model_validate(named)
     return _suite(root, config, records, name or suite_name_of(list(root.parts)), warn)
 
 
 def _suite(root: Path, config: SuiteConfig, records: Path, name: str, warn: Warn) -> Suite:
     expectation = _expectation(root, config)
+    baseline = None if config.baseline is None else load_descriptor(root / config.baseline).data
     cases = tuple(_cases(records, warn))
     content: JsonObject = {
         "compare": config.compare.model_dump(mode="json"),
         "gate": config.gate.model_dump(mode="json"),
         "expectation": None if expectation is None else expectation.to_json(),
+        "baseline": baseline,
         "cases": [[case.case_id, case.name, case.baseline.sha256] for case in cases],
         "name": name,
     }
-    return Suite(name, root.absolute(), config, expectation, cases, canonical_hash(content))
+    return Suite(name, root.absolute(), config, baseline, expectation, cases, canonical_hash(content))
 
 
 def _expectation(root: Path, config: SuiteConfig) -> RunRegressionExpectation | None:
@@ -161,39 +157,6 @@ def _cases(records: Path, warn: Warn) -> Iterable[CaseRef]:
             name=display_name(file, loaded.record),
             baseline=RecordRef(path=str(file.path.absolute()), sha256=loaded.sha256),
         )
-
-
-def load_candidate(source: Path) -> Candidate:
-    """Load a candidate: a file like candidate.yaml, or a file or folder of records.
-
-    Raises:
-        InputError: If the file or any record is at fault, or there are no records at all.
-    """
-    if source.suffix not in (".yaml", ".yml"):
-        return _candidate(source, None)
-    if not source.is_file():
-        remedy = "name the candidate with --candidate or --candidate-records"
-        raise InputError("no such file", file=source, remedy=remedy)
-    config = load_config(CandidateConfig, source)
-    return _candidate(source.parent / config.records, config.label)
-
-
-def _candidate(records: Path, label: str | None) -> Candidate:
-    refs = {
-        file.case_id: RecordRef(path=str(file.path.absolute()), sha256=load_record(file).sha256)
-        for file in list_record_files(records)
-    }
-    if not refs:
-        raise InputError("no candidate records here", file=records, remedy="name a folder that holds some")
-    candidate_id = canonical_hash(sorted(ref.sha256 for ref in refs.values()))
-    folder = suite_name_of(list(records.resolve().parts))
-    return Candidate(candidate_id, label or f"{folder}@{candidate_id[:8]}", refs)
-
-
-def orphans_of(suite: Suite, candidate: Candidate) -> tuple[str, ...]:
-    """Give the case ids of candidate records that have no baseline in the whole suite."""
-    known = {case.case_id for case in suite.cases}
-    return tuple(case_id for case_id in candidate.records if case_id not in known)
 
 
 def select_cases(suite: Suite, patterns: Sequence[str]) -> tuple[CaseRef, ...]:

@@ -1,4 +1,4 @@
-"""`regress demo`: the main job on the example suite, through Dagster."""
+"""`regress demo`: the main job on the example suites, through Dagster."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from regress_pipeline.cli.options import Store
 def demo(
     store: Store = None,
 ) -> None:
-    """Evaluate two candidates of the example support agent and ask the history about both."""
+    """Evaluate the example suites through Dagster and ask the history about them."""
     from regress_pipeline.cli.actions import demo as action
 
     raise typer.Exit(action.demonstrate(store))

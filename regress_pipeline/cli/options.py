@@ -10,7 +10,7 @@ import typer
 CandidatePath = Annotated[
     Path | None,
     typer.Option(
-        help="The candidate: a file like candidate.yaml, or a folder of records. Default: the suite's."
+        help="The candidate: a file like candidate.yaml, a descriptor, or records. Default: the suite's."
     ),
 ]
 Cases = Annotated[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -19,6 +19,34 @@ Records = Annotated[
 CandidateRecords = Annotated[
     Path | None, typer.Option(help="The candidate's run records, a file or folder, made elsewhere.")
 ]
+Baseline = Annotated[
+    Path | None, typer.Option(help="The baseline's descriptor, which judges see; with --records.")
+]
+AdapterText = Annotated[
+    str | None,
+    typer.Option("--adapter", metavar="PATH|MODULE", help="The adapter: a .py file or an import path."),
+]
+Model = Annotated[
+    str | None,
+    typer.Option(metavar="PROVIDER:MODEL", help="Let this model answer in place of the agents' own."),
+]
+Mode = Annotated[
+    Literal["strict", "hybrid", "live"] | None,
+    typer.Option(
+        help="Tool outputs: from the record only, else live, all live. Default: suite.yaml's, strict."
+    ),
+]
+InputModeOption = Annotated[
+    Literal["recorded", "question"] | None,
+    typer.Option("--input-mode", help="Run on the recorded input, or on the question alone."),
+]
+Trials = Annotated[
+    int | None, typer.Option(min=1, max=1000, help="Run each case so often; the worst trial counts.")
+]
+FromTurn = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="K", help="Give the first K turns of the baseline as done, and go on there."),
+]
 Expectation = Annotated[
     Path | None, typer.Option(help="The expectation, a YAML or JSON file; with --records.")
 ]
@@ -30,7 +58,14 @@ def run(
     records: Records = None,
     candidate: CandidatePath = None,
     candidate_records: CandidateRecords = None,
+    baseline: Baseline = None,
     expectation: Expectation = None,
+    adapter: AdapterText = None,
+    model: Model = None,
+    mode: Mode = None,
+    input_mode: InputModeOption = None,
+    trials: Trials = None,
+    from_turn: FromTurn = None,
     name: Name = None,
     cases: Cases = None,
     out: Annotated[
@@ -52,13 +87,26 @@ def run(
 ) -> None:
     """Evaluate a candidate against recorded baselines.
 
-    Exit codes: 0 fine, 1 the gate reached --fail-on, 2 invalid input, 3 no case conclusive, 4 no cases,
-    130 interrupted.
+    Exit codes: 0 fine, 1 the gate reached --fail-on, 2 invalid input, 3 no case conclusive or a wrong key or
+    model, 4 no cases, 130 interrupted.
     """
     from regress_pipeline.cli.actions import run as action
 
     inputs = action.Inputs(
-        suite, records, candidate, candidate_records, expectation, name, tuple(cases or ())
+        suite=suite,
+        records=records,
+        candidate=candidate,
+        candidate_records=candidate_records,
+        baseline=baseline,
+        expectation=expectation,
+        adapter=adapter,
+        model=model,
+        mode=mode,
+        input_mode=input_mode,
+        trials=trials,
+        from_turn=from_turn,
+        name=name,
+        cases=tuple(cases or ()),
     )
     if dry_run:
         code = action.validate(inputs, allow_empty=allow_empty, env_file=env_file)
@@ -75,7 +123,14 @@ def validate(
     records: Records = None,
     candidate: CandidatePath = None,
     candidate_records: CandidateRecords = None,
+    baseline: Baseline = None,
     expectation: Expectation = None,
+    adapter: AdapterText = None,
+    model: Model = None,
+    mode: Mode = None,
+    input_mode: InputModeOption = None,
+    trials: Trials = None,
+    from_turn: FromTurn = None,
     name: Name = None,
     cases: Cases = None,
     allow_empty: AllowEmpty = False,
@@ -85,6 +140,19 @@ def validate(
     from regress_pipeline.cli.actions import run as action
 
     inputs = action.Inputs(
-        suite, records, candidate, candidate_records, expectation, name, tuple(cases or ())
+        suite=suite,
+        records=records,
+        candidate=candidate,
+        candidate_records=candidate_records,
+        baseline=baseline,
+        expectation=expectation,
+        adapter=adapter,
+        model=model,
+        mode=mode,
+        input_mode=input_mode,
+        trials=trials,
+        from_turn=from_turn,
+        name=name,
+        cases=tuple(cases or ()),
     )
     raise typer.Exit(action.validate(inputs, allow_empty=allow_empty, env_file=env_file))

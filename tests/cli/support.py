@@ -103,6 +103,7 @@ class Here:
         """Run to the end."""
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(folder or self.folder)
+            patch.setattr(sys, "path", [*sys.path])  # to which the folders of adapters are added
             patch.setattr(sys, "argv", ["regress", *map(str, arguments)])
             for name in [name for name in os.environ if name.startswith("REGRESS_")]:
                 patch.delenv(name)

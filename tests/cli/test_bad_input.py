@@ -94,6 +94,13 @@ OF_SUITE_YAML = {
     "an expectation file that is missing": Bad(
         text("suite.yaml", "expectation: nope.yaml\n"), ["suite/nope.yaml: "]
     ),
+    "a baseline's descriptor that is missing": Bad(
+        text("suite.yaml", "baseline: nope.yaml\n"), ["suite/nope.yaml: cannot be read: No such file"]
+    ),
+    "a mode that is none": Bad(
+        text("suite.yaml", "mode: dead\n"), ["suite/suite.yaml: $.mode: ", "strict", "hybrid", "live"]
+    ),
+    "no trials": Bad(text("suite.yaml", "trials: 0\n"), ["suite/suite.yaml: $.trials: "]),
     "no suite.yaml": Bad(without("suite.yaml"), ["suite: no suite.yaml", "--records"]),
     "records that are missing": Bad(text("suite.yaml", "records: nope\n"), ["suite/nope: no such"]),
 }
@@ -104,10 +111,25 @@ OF_CANDIDATE = {
     ),
     "an unknown key": Bad(
         text("candidate.yaml", "records: new\nmodels: x\n"),
-        ["suite/candidate.yaml: $.models: unknown key; known keys: records, label"],
+        [
+            "suite/candidate.yaml: $.models: unknown key; ",
+            "known keys: records, descriptor, adapter, model, ",
+        ],
     ),
-    "no records named": Bad(text("candidate.yaml", "label: x\n"), ["suite/candidate.yaml: $.records: "]),
+    "no candidate in it": Bad(
+        text("candidate.yaml", "label: x\n"), ["suite/candidate.yaml: $: names no candidate; give records"]
+    ),
     "records that are missing": Bad(text("candidate.yaml", "records: nope\n"), ["suite/nope: no such"]),
+    "records and a harness": Bad(
+        text("candidate.yaml", "records: new\nadapter: adapter.py\n"),
+        ["suite/candidate.yaml: $: records and adapter exclude each other"],
+    ),
+    "a descriptor that is missing": Bad(
+        text("candidate.yaml", "descriptor: nope.yaml\n"), ["suite/nope.yaml: cannot be read: No such file"]
+    ),
+    "an adapter that is missing": Bad(
+        text("candidate.yaml", "adapter: nope.py\n"), ["suite/nope.py: no such adapter"]
+    ),
     "an empty folder": Bad(
         lambda root: (root / "none").mkdir(),
         ["suite/none: no candidate records here; "],
@@ -118,7 +140,9 @@ OF_CANDIDATE = {
         ["nowhere: no such file or folder; "],
         ("--records", "suite/records", "--candidate-records", "nowhere"),
     ),
-    "none named": Bad(nothing, ["--candidate-records: no candidate named"], ("--records", "suite/records")),
+    "none named": Bad(
+        nothing, ["--candidate: no candidate named; ", "--adapter"], ("--records", "suite/records")
+    ),
     "named twice": Bad(nothing, ["candidate once"], (*BARE, "--candidate", "suite/candidate.yaml")),
     "a NaN": Bad(
         replaced("new/a.json", '"contextSnapshot": null', '"contextSnapshot": [1, NaN]'),

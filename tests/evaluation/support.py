@@ -1,5 +1,8 @@
 """Planning and evaluating suites on disk, with a real journal and history."""
 
+# The stubs of pyarrow leave type arguments open, so that its functions count as partly unknown.
+# pyright: reportUnknownMemberType=false
+
 from __future__ import annotations
 
 import asyncio
@@ -8,14 +11,18 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from regress_core.calls.limits import CallLimits
 from regress_core.evaluation.engine import evaluate
 from regress_core.evaluation.events import CaseDone, CaseStarted, EvaluationStarted, Event
-from regress_core.evaluation.plan import EvaluationPlan, begin, build_plan
+from regress_core.evaluation.plan import EvaluationPlan, begin, build_plan, resume
 from regress_core.evaluation.ports import Ports
+from regress_core.history.store import History
+from regress_core.history.tables import TableName
 from regress_core.ids import new_evaluation_id, utc_now
 from regress_core.records.json_io import JsonObject
+from regress_core.suite.candidate import load_candidate
 from regress_core.suite.contract import RunRegressionSummary
-from regress_core.suite.loading import load_candidate, load_suite
+from regress_core.suite.loading import load_suite
 from tests.support.suites import as_json
 
 
@@ -30,15 +37,16 @@ def plan_of(root: Path, cases: Sequence[str] | None = None) -> EvaluationPlan:
 
 @dataclass
 class Log:
-    """An `emit` that keeps the events, and is interrupted at one of them, counted from 0."""
+    """An `emit` that keeps the events, and is interrupted at one of them, counted from 0, or raises there."""
 
     interrupt_at: int | None = None
+    error: BaseException = field(default_factory=KeyboardInterrupt)
     events: list[Event] = field(default_factory=list[Event])
 
     def __call__(self, event: Event) -> None:
         self.events.append(event)
         if len(self.events) - 1 == self.interrupt_at:
-            raise KeyboardInterrupt
+            raise self.error
 
     @property
     def started(self) -> list[str]:
@@ -63,11 +71,28 @@ def ignore(_: Event) -> None:
 
 
 def run(
-    plan: EvaluationPlan, store: Path, emit: Callable[[Event], None] = ignore, out: Path | None = None
+    plan: EvaluationPlan,
+    store: Path,
+    emit: Callable[[Event], None] = ignore,
+    out: Path | None = None,
+    *,
+    concurrency: int | None = None,
 ) -> RunRegressionSummary:
     """Evaluate a plan that stands in the journal, as a process of its own would."""
-    with Ports.open(store, out=out) as ports:
-        return asyncio.run(evaluate(plan, ports, emit))
+    limits = None if concurrency is None else CallLimits(concurrency=concurrency)
+    ended: list[RunRegressionSummary | KeyboardInterrupt] = []
+
+    async def main() -> None:
+        try:
+            ended.append(await evaluate(plan, ports, emit))
+        except KeyboardInterrupt as error:  # left in the task, the collector would log it at any later time
+            ended.append(error)
+
+    with Ports.open(store, out=out, limits=limits) as ports:
+        asyncio.run(main())
+    if isinstance(ended[0], KeyboardInterrupt):
+        raise ended[0]
+    return ended[0]
 
 
 def taken_up(plan: EvaluationPlan, store: Path, *, fresh: bool = False) -> EvaluationPlan:
@@ -83,6 +108,12 @@ def evaluated(
     return run(taken_up(plan_of(root), store), store, emit, out)
 
 
+def resumed(evaluation_id: str, store: Path) -> EvaluationPlan:
+    """Take an evaluation up by its id, as `--resume` does."""
+    with Ports.open(store) as ports:
+        return resume(evaluation_id, ports.journal)
+
+
 def interrupted(root: Path, store: Path, at: int, *, plan: EvaluationPlan | None = None) -> EvaluationPlan:
     """Plan and evaluate until the event of this number, which is the last; an earlier end is fine too."""
     begun = taken_up(plan or plan_of(root), store)
@@ -94,6 +125,14 @@ def interrupted(root: Path, store: Path, at: int, *, plan: EvaluationPlan | None
 def by_case(summary: RunRegressionSummary) -> dict[str, JsonObject]:
     """Give the entries of a summary by case id."""
     return {case["caseId"]: case for case in as_json(summary)["cases"]}
+
+
+def rows_by_case(store: Path, table: TableName) -> dict[str, JsonObject]:
+    """Give the rows of a table of the history, one a case, by case id."""
+    rows = History.open(store).table(table).to_pylist()
+    by_id = {row["case_id"]: row for row in rows}
+    assert len(by_id) == len(rows)
+    return by_id
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ class Trouble:
 
     side: str
     act: Callable[[Path], None]
-    kind: str
+    code: str
     retryable: bool
     words: str
 
@@ -125,6 +125,7 @@ def test_trouble_after_planning_stays_in_its_case(tmp_path: Path, trouble: Troub
     baseline_known = trouble.side == "new"
     assert without_reasons(failed) == {
         **expected_case("m", "missing"),
+        "trouble": {"kind": "input", "code": trouble.code, "retryable": trouble.retryable},
         "baselineRunId": "baseline of m" if baseline_known else "",
     }
     (reason,) = failed["reasons"]
@@ -151,7 +152,8 @@ def test_trouble_is_no_number(tmp_path: Path, trouble: Trouble) -> None:
     assert (evaluation["inconclusive"], evaluation["pass_rate"]) == (1, 0.75)
     row = _row_of_m(history)
     assert (row["status"], row["inconclusive"], row["equal"]) == ("warn", True, None)
-    assert row["trouble_kind"] == trouble.kind
+    assert (row["trouble_kind"], row["trouble_code"]) == ("input", trouble.code)
+    assert row["trouble_stage"] == ("candidate" if trouble.side == "new" else "baseline")
     assert row["trouble_retryable"] == trouble.retryable
     assert trouble.words in row["trouble_message"]
     assert not any(row[f"{name}_changed"] for name in ("status", "tools", "policy", "final_output"))

@@ -57,6 +57,7 @@ def test_layout(out: Path) -> None:
     assert sorted(entry.name for entry in out.iterdir()) == [
         "candidates",
         "comparisons",
+        "judges",
         "results",
         "summary.json",
     ]

@@ -24,6 +24,7 @@ ROWS = {
     "baseline_records": 5,
     "candidate_records": 4,
     "comparisons": 4,
+    "judge_results": 0,
     "case_results": 5,
 }
 

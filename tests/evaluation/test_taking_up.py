@@ -13,11 +13,21 @@ from pathlib import Path
 import pytest
 
 from regress_core.errors import InputError
-from regress_core.evaluation.plan import EvaluationPlan, join, resume
+from regress_core.evaluation.plan import join
 from regress_core.evaluation.ports import Ports
 from regress_core.history.store import History
 from regress_core.suite.contract import RunRegressionSummary
-from tests.evaluation.support import Log, Place, by_case, evaluated, interrupted, plan_of, run, taken_up
+from tests.evaluation.support import (
+    Log,
+    Place,
+    by_case,
+    evaluated,
+    interrupted,
+    plan_of,
+    resumed,
+    run,
+    taken_up,
+)
 from tests.support.suites import (
     MIXED,
     as_json,
@@ -33,11 +43,6 @@ from tests.support.suites import (
 def place(tmp_path: Path) -> Place:
     root = write_suite(tmp_path / "suite", {"a": "same", "b": "same", "c": "reworded", "d": "missing"})
     return Place(root, tmp_path / "store")
-
-
-def resumed(evaluation_id: str, store: Path) -> EvaluationPlan:
-    with Ports.open(store) as ports:
-        return resume(evaluation_id, ports.journal)
 
 
 def with_candidate_away(place: Place, case: str = "b") -> RunRegressionSummary:
@@ -168,6 +173,30 @@ def test_a_reopened_one_that_is_interrupted_goes_on_in_its_revision(place: Place
 
     assert summary.evaluation_id == evaluation_id
     assert (log.opening.revision, log.started) == (2, ["b"])
+    assert by_case(summary)["b"]["status"] == "pass"
+
+
+@pytest.mark.parametrize(("by_id", "again"), [(False, ["b"]), (True, ["b", "d"])])
+def test_an_unfinished_one_redoes_trouble_as_a_finished_one_does(
+    place: Place, *, by_id: bool, again: list[str]
+) -> None:
+    """Case b lost its candidate record for a while, case d never had one; e has not been evaluated yet."""
+    write_record(place.root / "records" / "e.json", baseline("e"))
+    plan = taken_up(plan_of(place.root), place.store)
+    path = place.root / "new" / "b.json"
+    path.rename(place.root / "away")
+    with pytest.raises(KeyboardInterrupt):
+        run(plan, place.store, Log(interrupt_at=1 + 6 + 4 + 6 + 4), concurrency=1)
+    (place.root / "away").rename(path)
+    log = Log()
+
+    once_more = (
+        resumed(plan.evaluation_id, place.store) if by_id else taken_up(plan_of(place.root), place.store)
+    )
+    summary = run(once_more, place.store, log)
+
+    assert (summary.evaluation_id, log.opening.revision) == (plan.evaluation_id, 1)
+    assert log.started == [*again, "e"]
     assert by_case(summary)["b"]["status"] == "pass"
 
 

@@ -160,6 +160,8 @@ def test_a_file_with_fewer_columns_reads_as_nulls(history: History, version: str
     table = history.table("evaluations")
     assert table.schema.names == SCHEMAS["evaluations"].names
     assert table.column("cost_usd").to_pylist() == [None, 0.25]
+    (row,) = history.rows_of("evaluations", "e1")
+    assert (row["pass_rate"], row["cost_usd"], row["gate_reasons"]) == (0.5, None, None)
 
 
 def test_a_file_with_a_column_more_keeps_the_others_readable(history: History) -> None:

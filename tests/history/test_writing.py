@@ -71,6 +71,7 @@ def test_every_table_gets_its_file(history: History) -> None:
         "baseline_records": 0,
         "candidate_records": 0,
         "comparisons": 0,
+        "judge_results": 0,
         "case_results": 2,
     }
 

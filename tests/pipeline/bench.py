@@ -21,7 +21,8 @@ from regress_core.evaluation.events import Emit, Event
 from regress_core.evaluation.plan import build_plan, join
 from regress_core.evaluation.ports import Ports
 from regress_core.ids import new_evaluation_id, utc_now
-from regress_core.suite.loading import load_candidate, load_suite, select_cases
+from regress_core.suite.candidate import load_candidate
+from regress_core.suite.loading import load_suite, select_cases
 from regress_pipeline.assets import define_suite, job_name, op_name
 from regress_pipeline.definitions import build_definitions
 from regress_pipeline.launch import dagster_home

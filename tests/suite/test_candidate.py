@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from regress_core.errors import InputError
-from regress_core.suite.loading import Candidate, load_candidate
+from regress_core.suite.candidate import Candidate, load_candidate
 from tests.suite.support import refusal, write_record
 
 
@@ -108,8 +108,8 @@ def test_an_empty_folder_is_no_candidate(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("yaml", "field"),
     [
-        ("", "$.records"),
-        ("records: v2\ndescriptor: harness.yaml\n", "$.descriptor"),
+        ("", "$"),
+        ("records: v2\ndescriptor: harness.yaml\n", "$"),
         ("records: v2\nLabel: x\n", "$.Label"),
         ("- records: v2\n", "$"),
         ("records: [v2]\n", "$.records"),

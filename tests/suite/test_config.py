@@ -164,16 +164,23 @@ def test_a_wrong_value_is_refused_at_its_key(value: JsonValue, path: str) -> Non
 @pytest.mark.parametrize(
     ("value", "path"),
     [
-        ({}, "$.records"),
-        ({"label": "v2"}, "$.records"),
+        ({}, "$"),
+        ({"label": "v2"}, "$"),
+        ({"model": "openai:m"}, "$"),
+        ({"records": "v2", "descriptor": "harness.yaml"}, "$"),
+        ({"records": "v2", "adapter": "adapter.py"}, "$"),
+        ({"records": "v2", "model": "openai:m"}, "$"),
         ({"records": 2}, "$.records"),
+        ({"descriptor": ["harness.yaml"]}, "$.descriptor"),
+        ({"adapter": 5}, "$.adapter"),
+        ({"descriptor": "harness.yaml", "model": ""}, "$.model"),
         ({"records": "v2", "label": ""}, "$.label"),
         ({"records": "v2", "label": 2}, "$.label"),
         ([], "$"),
     ],
     ids=repr,
 )
-def test_a_candidate_names_its_records(value: JsonValue, path: str) -> None:
+def test_a_candidate_is_records_or_a_harness(value: JsonValue, path: str) -> None:
     assert _refused(CandidateConfig, value).field == path
 
 

@@ -157,6 +157,7 @@ def test_without_a_gate_the_status_counts(
 @pytest.mark.parametrize("fail_on", ["fail", "warn", "never"])
 def test_an_evaluation_that_is_not_complete_is_never_fine(fail_on: FailOn) -> None:
     assert _code(_summary("pp", _gate("pass"), complete=False), fail_on) == 3
+    assert _code(_summary("", _gate("pass"), complete=False), fail_on, allow_empty=True) == 3
 
 
 @pytest.mark.parametrize(

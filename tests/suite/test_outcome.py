@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from regress_core.calls.trouble import Trouble
 from regress_core.compare.model import NO_SIGNALS, Signals
 from regress_core.records.json_io import dumps, loads
-from regress_core.suite.outcome import CaseOutcome, Trouble
+from regress_core.suite.outcome import CaseOutcome
 
 DECIDED = CaseOutcome(
     case_id="https-x-y-0a1b2c3d",
@@ -26,6 +27,8 @@ DECIDED = CaseOutcome(
     candidate_run_id="run-2",
     baseline_sha256="a" * 64,
     candidate_sha256="b" * 64,
+    replay_miss=False,
+    judge=None,
     trouble=None,
     duration_s=0.25,
     cost_usd=0.0,
@@ -39,7 +42,7 @@ INCONCLUSIVE = replace(
     equal=None,
     candidate_run_id="",
     candidate_sha256=None,
-    trouble=Trouble("no candidate record", "no candidate record", retryable=False),
+    trouble=Trouble("input", "candidate", "no candidate record", "no candidate record", retryable=False),
 )
 
 

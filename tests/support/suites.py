@@ -82,7 +82,9 @@ def expected_case(case: str, kind: Kind) -> JsonObject:
     """Give the entry of the summary that a case of this kind comes to, its reasons aside."""
     raised = {"reworded": "finalOutputChanged", "other_tool": "toolsChanged", "failed": "statusChanged"}
     signals = ("statusChanged", "toolsChanged", "policyChanged", "finalOutputChanged")
+    missing = {"trouble": {"kind": "input", "code": "no candidate record", "retryable": False}}
     return {
+        **(missing if kind == "missing" else {}),
         "name": case,
         "caseId": case,
         "status": {"same": "pass", "failed": "fail"}.get(kind, "warn"),

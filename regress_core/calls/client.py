@@ -1,0 +1,38 @@
+"""A model client whose calls go through the runner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from regress_core.calls.runner import CallRunner
+from regress_core.calls.trouble import TroubleStage
+from regress_core.models.client import ModelClient, ModelReply, ModelRequest
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerClient:
+    """Sends each turn of another client through a runner, as one call.
+
+    Attributes:
+        client: Sends one request a turn, without retries of its own.
+        runner: Limits, retries and tells trouble.
+        stage: Where the cases are that the calls are made for.
+    """
+
+    client: ModelClient
+    runner: CallRunner
+    stage: TroubleStage
+
+    @property
+    def provider_name(self) -> str:
+        """The other client's."""
+        return self.client.provider_name
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Answer one turn.
+
+        Raises:
+            ModelError: If the provider refused the request.
+            TroubleError: If there is no answer for a reason that is not the request's.
+        """
+        return await self.runner.run(lambda: self.client.complete(request), stage=self.stage)

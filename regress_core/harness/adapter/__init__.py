@@ -1,0 +1,1 @@
+"""The executable parts of a candidate: adapters, agents of your own, and a candidate put together."""

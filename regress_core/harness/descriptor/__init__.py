@@ -1,0 +1,1 @@
+"""The harness descriptor: loading, checking, rendering, and building agents of it."""

@@ -1,0 +1,1 @@
+"""Replaying a recorded run: where it begins, and where its tool outputs come from."""

@@ -1,0 +1,136 @@
+"""The protocol between the agent loop and whatever answers as the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, runtime_checkable
+
+from regress_core.errors import RegressError
+from regress_core.records.json_io import JsonObject
+from regress_core.records.model import Item
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model is told of it. `parameters` is a JSON Schema of an object."""
+
+    name: str
+    description: str
+    parameters: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One turn's question to the model.
+
+    Attributes:
+        model: The model's name, `provider:model` where a real provider is to answer.
+        system_prompt: The rendered instructions; None without any.
+        messages: The conversation so far, as record items. Not to be changed.
+        tools: What the model may call, in the agent's order.
+        settings: Settings such as `temperature`, as the descriptor has them.
+    """
+
+    model: str
+    system_prompt: str | None
+    messages: Sequence[Item]
+    tools: Sequence[ToolSpec]
+    settings: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class ModelToolCall:
+    """A call the model asks for. `arguments` is the model's text, which may be no JSON at all."""
+
+    call_id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one or more calls, each counted in one class only.
+
+    Attributes:
+        input_tokens: Input tokens that no cache served.
+        output_tokens: Output tokens, reasoning included.
+        cache_read_tokens: Input tokens read from the provider's cache.
+        cache_write_tokens: Input tokens written to the provider's cache.
+    """
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cache_read_tokens + other.cache_read_tokens,
+            self.cache_write_tokens + other.cache_write_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """What the model answered: text, calls, or both."""
+
+    text: str = ""
+    tool_calls: tuple[ModelToolCall, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+@runtime_checkable
+class ModelClient(Protocol):
+    """Answers as a model. One client serves many runs at a time."""
+
+    @property
+    def provider_name(self) -> str:
+        """The name that request fingerprints and records give the provider."""
+        ...
+
+    async def complete(self, request: ModelRequest, /) -> ModelReply:
+        """Answer one turn.
+
+        Raises:
+            ModelError: If there is no answer.
+        """
+        ...
+
+
+ModelErrorKind = Literal[
+    "rate limit", "quota", "outage", "time-out", "connection", "configuration", "refused request"
+]
+"""Why a model gave no answer.
+
+`rate limit` (429), `outage` (5xx, an answer that cannot be read), `time-out` and `connection` may pass;
+`quota` (`insufficient_quota`) and `configuration` (401, 403, unknown model) will not by themselves;
+`refused request` (any other 4xx) is the fault of what was asked.
+"""
+
+
+class ModelError(RegressError):
+    """The model gave no answer.
+
+    Attributes:
+        kind: Why.
+        message: One line for a person.
+        status: The HTTP status, where there was one.
+        retry_after_s: Seconds the provider asks to wait, where it said so.
+    """
+
+    def __init__(
+        self,
+        kind: ModelErrorKind,
+        message: str,
+        *,
+        status: int | None = None,
+        retry_after_s: float | None = None,
+    ) -> None:
+        self.kind: ModelErrorKind = kind
+        self.message = message
+        self.status = status
+        self.retry_after_s = retry_after_s
+        super().__init__(message)
