@@ -17,7 +17,8 @@ from regress_core.harness import CaseContext, RunContext, RunOptions, Tool, allo
 from regress_core.harness.agent import Agent
 from regress_core.harness.descriptor.build import build_harness
 from regress_core.harness.descriptor.descriptor import load_descriptor
-from regress_core.harness.loop import RunInput, Runtime, run_agent
+from regress_core.harness.loop import run_agent
+from regress_core.harness.run import RunInput, Runtime
 from regress_core.ids import new_evaluation_id, new_run_id, utc_now
 from regress_core.models import FunctionClient, ModelReply, ModelRequest, ModelToolCall
 from regress_core.records.json_io import JsonObject, JsonValue, dumps

@@ -22,7 +22,8 @@ from regress_core import RunRecord
 from regress_core.harness import AdapterContext, RunOptions
 from regress_core.harness.descriptor.build import Harness, build_harness
 from regress_core.harness.descriptor.descriptor import load_descriptor
-from regress_core.harness.loop import RunInput, Runtime, run_agent
+from regress_core.harness.loop import run_agent
+from regress_core.harness.run import RunInput, Runtime
 from regress_core.models import FunctionClient
 from regress_core.records.json_io import dumps
 

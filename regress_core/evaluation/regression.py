@@ -23,10 +23,10 @@ from regress_core.evaluation.events import Event
 from regress_core.evaluation.plan import EvaluationPlan, HowToRun, begin, build_plan
 from regress_core.evaluation.ports import Ports
 from regress_core.harness.agent import Agent
-from regress_core.harness.loop import Runtime
 from regress_core.harness.replay.recorded_tools import OnMissingToolCall, ReplayMode
 from regress_core.harness.replay.replay import CandidateRun, ReplayOptions, replay_from_run_record
 from regress_core.harness.replay.start import InputMode, refuse_multi_turn
+from regress_core.harness.run import Runtime
 from regress_core.harness.run_options import RunOptions
 from regress_core.history.store import History
 from regress_core.history.tables import TableName

@@ -18,9 +18,9 @@ from regress_core.evaluation.candidate import CandidateEvidence, CandidateSource
 from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.harness.adapter.adapter import AdapterContext, CaseContext
 from regress_core.harness.adapter.candidate import CandidateHarness, open_harness
-from regress_core.harness.loop import Runtime
 from regress_core.harness.replay.replay import ReplayOptions
 from regress_core.harness.replay.start import refuse_multi_turn
+from regress_core.harness.run import Runtime
 from regress_core.ids import Clock, new_run_id, utc_now
 from regress_core.judge.contract import RunJudge
 from regress_core.records.json_io import JsonObject

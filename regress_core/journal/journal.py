@@ -6,7 +6,6 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -15,25 +14,21 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, cast
 
 from sqlalchemy import (
-    URL,
     ColumnElement,
     Connection,
     Engine,
     RowMapping,
     Select,
-    create_engine,
     delete,
-    event,
     func,
     select,
     tuple_,
     update,
 )
 from sqlalchemy.dialects.sqlite import insert
-from sqlalchemy.exc import DatabaseError
 
-from regress_core.errors import InputError, os_error_text
-from regress_core.journal.schema import EVALUATIONS, PLANNED_CASES, STEPS, migrate
+from regress_core.journal.database import open_engines
+from regress_core.journal.schema import EVALUATIONS, PLANNED_CASES, STEPS
 from regress_core.journal.writer import Writer
 
 T = TypeVar("T")
@@ -45,7 +40,6 @@ comparison, a judge's verdict, or the outcome that ends a trial."""
 Redo = Literal["none", "retryable", "inconclusive"]
 """Which finished cases a reopened evaluation does again."""
 
-_BUSY_TIMEOUT_S = 60
 _READ_AT_ONCE = 200
 _CASES_AT_ONCE = 250
 _PAGES_AT_ONCE = 2000
@@ -99,28 +93,7 @@ class Journal:
         Raises:
             InputError: If the folder cannot be made, the file is no journal, or a newer program wrote it.
         """
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            message = f"the store cannot be created: {os_error_text(error)}"
-            raise InputError(message, file=path.parent, remedy="name another folder with --store") from error
-        reading, writing = _engine(path), _engine(path)
-        event.listen(writing, "begin", _begin_immediate)
-        remedy = "move it away, or name another folder with --store"
-        try:
-            _prepare(path)
-            with writing.begin() as connection:
-                migrate(connection, str(path))
-        except InputError:
-            writing.dispose()
-            raise
-        except (sqlite3.DatabaseError, DatabaseError) as error:
-            writing.dispose()
-            reason = error.orig if isinstance(error, DatabaseError) else error
-            if getattr(reason, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
-                message = "another process has been writing the journal for long"
-                raise InputError(message, file=path, remedy="try again when it is done") from error
-            raise InputError(f"not a usable journal: {reason}", file=path, remedy=remedy) from error
+        reading, writing = open_engines(path)
         return cls(reading, writing, path)
 
     def __enter__(self) -> Self:
@@ -401,28 +374,3 @@ def _one(connection: Connection, evaluation_id: str) -> EvaluationRow:
 def _evaluation_row(row: RowMapping) -> EvaluationRow:
     created_at = row["created_at"].replace(tzinfo=UTC)  # SQLite gives it back without its zone
     return EvaluationRow(**{**row, "created_at": created_at})
-
-
-def _prepare(path: Path) -> None:
-    """Give a new file the modes it keeps for ever; one that has tables already is left as it is."""
-    with closing(sqlite3.connect(path, timeout=_BUSY_TIMEOUT_S)) as connection:
-        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-            connection.execute("PRAGMA journal_mode = WAL")
-
-
-def _engine(path: Path) -> Engine:
-    place = URL.create("sqlite", database=str(path))  # not a text, in which ? and % would have a meaning
-    engine = create_engine(place, connect_args={"timeout": _BUSY_TIMEOUT_S})
-    event.listen(engine, "connect", _on_connect)
-    return engine
-
-
-def _on_connect(connection: Any, _: object) -> None:  # noqa: ANN401 - the driver's connection
-    connection.isolation_level = None  # transactions are ours to begin; the driver would begin deferred ones
-    connection.execute("PRAGMA synchronous = NORMAL")  # with a write-ahead log a kill loses nothing
-
-
-def _begin_immediate(connection: Connection) -> None:
-    """Take the write lock at once: two deferred transactions that read and then write lock each other up."""
-    connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from regress_core.harness.agent import Agent
-from regress_core.harness.loop import AgentRun, RunInput, run_agent
+from regress_core.harness.loop import run_agent
 from regress_core.harness.policy import Policies, allow_all
+from regress_core.harness.run import AgentRun, RunInput
 from regress_core.harness.run_options import RecordOptions, RunOptions
 from regress_core.models.client import ModelClient, ModelReply
 from regress_core.records.json_io import JsonObject, JsonValue, dumps, loads

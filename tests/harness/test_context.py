@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from regress_core.harness.loop import RunInput, run_agent
+from regress_core.harness.loop import run_agent
+from regress_core.harness.run import RunInput
 from regress_core.harness.tools import RunContext, Tool
 from regress_core.records.json_io import JsonValue
 from tests.harness.support import allowing, ended, ok, outputs, run

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from regress_core.harness.agent import GuardrailInput, GuardrailResult, Handoff, OutputGuardrail
-from regress_core.harness.loop import AgentRun
+from regress_core.harness.run import AgentRun
 from regress_core.models.client import ModelReply
 from regress_core.records.json_io import JsonObject
 from tests.harness.support import allowing, ended, outputs, run

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from regress_core.harness.agent import Agent
-from regress_core.harness.loop import RunInput, run_agent
+from regress_core.harness.loop import run_agent
+from regress_core.harness.run import RunInput
 from regress_core.harness.run_options import RunOptions
 from regress_core.harness.tools import RunContext, Tool, ToolError
 from regress_core.models.client import ModelError, ModelReply, ModelRequest, Usage

@@ -10,9 +10,9 @@ from itertools import count
 from typing import Any, cast
 
 from regress_core.harness.agent import Agent
-from regress_core.harness.loop import Runtime
 from regress_core.harness.policy import allow_all
 from regress_core.harness.replay.replay import CandidateRun, ReplayOptions, replay_from_run_record
+from regress_core.harness.run import Runtime
 from regress_core.harness.run_options import RunOptions
 from regress_core.harness.tools import Tool
 from regress_core.models.client import ModelClient, ModelReply, ModelRequest, ModelToolCall

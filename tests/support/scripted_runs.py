@@ -11,9 +11,10 @@ from typing import Literal
 from hypothesis import strategies as st
 
 from regress_core.harness.agent import Agent, GuardrailInput, GuardrailResult, Handoff, OutputGuardrail
-from regress_core.harness.loop import RunInput, run_agent
+from regress_core.harness.loop import run_agent
 from regress_core.harness.policy import HandoffPolicyInput, Policies, PolicyResult, ToolPolicyInput, allow
 from regress_core.harness.replay.replay import CandidateRun, ReplayOptions
+from regress_core.harness.run import RunInput
 from regress_core.harness.run_options import RecordOptions, RunOptions
 from regress_core.harness.tools import Execute, RunContext, Tool, ToolError
 from regress_core.models.client import ModelReply, ModelToolCall, Usage

@@ -30,8 +30,8 @@ from regress_core.harness.adapter.own_agent import AgentRequest, OwnAgent, run_o
 from regress_core.harness.agent import Agent
 from regress_core.harness.descriptor.build import build_harness
 from regress_core.harness.descriptor.descriptor import HarnessDescriptor
-from regress_core.harness.loop import Runtime
 from regress_core.harness.replay.replay import CandidateRun, ReplayOptions, replay_from_run_record
+from regress_core.harness.run import Runtime
 from regress_core.harness.run_options import RunOptions
 from regress_core.harness.tools import RunContext, Tool
 from regress_core.models.client import ModelClient

@@ -14,10 +14,10 @@ from regress_core.harness.adapter.adapter import CaseContext
 from regress_core.harness.adapter.agent_tools import AgentTools
 from regress_core.harness.adapter.threads import in_own_thread
 from regress_core.harness.errors import BrokenOffError
-from regress_core.harness.loop import RunInput, Runtime
 from regress_core.harness.recorder import Recorder
 from regress_core.harness.replay.replay import CandidateRun, ReplayOptions, replaying_tools
 from regress_core.harness.replay.start import replay_input
+from regress_core.harness.run import RunInput, Runtime
 from regress_core.harness.run_options import RunOptions
 from regress_core.harness.tools import RunContext, Tool, as_json
 from regress_core.models.client import Usage

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from regress_core.calls.trouble import Trouble, TroubleError
 from regress_core.harness.agent import Agent
-from regress_core.harness.loop import Runtime, run_agent
+from regress_core.harness.loop import run_agent
 from regress_core.harness.replay.recorded_tools import (
     OnMissingToolCall,
     ReplayingTools,
@@ -15,6 +15,7 @@ from regress_core.harness.replay.recorded_tools import (
     ReplayStats,
 )
 from regress_core.harness.replay.start import InputMode, ReplayInput, replay_input
+from regress_core.harness.run import Runtime
 from regress_core.harness.run_options import RunOptions
 from regress_core.harness.tools import RunContext, Tool, ToolError, call_tool
 from regress_core.models.client import ModelClient, Usage

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from regress_core.calls.trouble import Trouble, TroubleError
-from regress_core.harness.loop import RunInput
 from regress_core.harness.recorder import RECORDED_LISTS
+from regress_core.harness.run import RunInput
 from regress_core.records.json_io import JsonObject
 from regress_core.records.model import RunRecord
 from regress_core.records.turn_groups import InputScope, input_scope, turn_starts
