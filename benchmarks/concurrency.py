@@ -7,7 +7,9 @@ and outputs. For each concurrency:
 - ideal: what the model alone takes, the cases going in full rounds;
 - ratio: seconds / ideal.
 
-The last line is JSON. The module is also the adapter of the candidate, which adds the slow model.
+Output files are part of it. ext4 takes up to a millisecond for each of them for some minutes after many files
+were deleted; with a TMPDIR in memory that is left out. The last line is JSON. The module is also the adapter
+of the candidate, which adds the slow model.
 """
 
 from __future__ import annotations

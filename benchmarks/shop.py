@@ -9,6 +9,8 @@ import asyncio
 import json
 from pathlib import Path
 
+from jsonschema import Draft202012Validator
+
 from regress_core.evaluation.engine import run_evaluation
 from regress_core.evaluation.events import Event
 from regress_core.evaluation.plan import begin, build_plan
@@ -50,6 +52,8 @@ _ARGUMENTS: JsonObject = {
     "required": ["id"],
     "additionalProperties": False,
 }
+# A tool imports its validator at its first call; here it is, before anything is measured.
+Draft202012Validator.check_schema(_ARGUMENTS)
 
 
 def create_tools(_: object = None) -> dict[str, Tool]:

@@ -6,7 +6,8 @@ in a fresh process each:
 - run_s, peak_rss_mb: the runner alone, in memory: replay and compare, case after case in one event loop;
 - wall_s, wall_peak_rss_mb: the whole evaluation, from the suite folder to journal, history and outputs.
 
-The last line is JSON.
+Output files are part of it. ext4 takes up to a millisecond for each of them for some minutes after many files
+were deleted; with a TMPDIR in memory that is left out. The last line is JSON.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from regress_core.compare.model import (
 from regress_core.compare.options import CompareOptions
 from regress_core.compare.sections import SECTION_NAMES, SectionName, SectionPlan
 from regress_core.records.argument_rules import ArgumentRules
-from regress_core.records.canonical import canonical_json
+from regress_core.records.canonical import same_json
 from regress_core.records.json_io import JsonObject
 from regress_core.records.model import RunRecord
 from regress_core.records.tool_calls import ExtractedToolCall
@@ -195,7 +195,7 @@ def _metadata(sides: _Sides) -> list[Difference]:
         else {key: value for key, value in record.metadata.items() if key not in ours}
         for record in (sides.left, sides.right)
     )
-    if canonical_json(left or {}) == canonical_json(right or {}):
+    if same_json(left or {}, right or {}):
         return []
     return [mismatch("metadata", left, right)]
 
@@ -217,7 +217,7 @@ _SECTIONS: Mapping[SectionName, Callable[[_Sides], list[Difference]]] = {
 
 def _values(path: str, left: object, right: object) -> list[Difference]:
     """Compare two values, where None is a value that is not there."""
-    if canonical_json(left) == canonical_json(right):
+    if same_json(left, right):
         return []
     if left is None:
         return [missing_left(path, right)]

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from regress_core.compare.matching import match
 from regress_core.compare.model import Difference, mismatch, missing_left, missing_right
-from regress_core.records.canonical import canonical_json
+from regress_core.records.canonical import canonical_json, same_json
 from regress_core.records.json_io import JsonObject
 
 _VOLATILE_FIELDS = frozenset(("timestamp", "runId", "callId", "expiresAt"))
@@ -42,7 +42,7 @@ def compare_in_order(
             differences.append(missing_left(here, b))
         elif b is None:
             differences.append(missing_right(here, a))
-        elif canonical_json(a) != canonical_json(b):
+        elif not same_json(a, b):
             differences.append(mismatch(here, a, b))
     return differences
 
@@ -57,6 +57,8 @@ def compare_unordered(
 
     Each entry holds its turn, so only the order inside a turn is free.
     """
+    if same_json(left, right):
+        return []
     exact = match(enumerate(left), enumerate(right), lambda entry: canonical_json(entry[1]))
     alike = match(exact.left, exact.right, lambda entry: likeness(entry[1]))
     found = [(index, mismatch(f"{path}[{index}]", a, b)) for (index, a), (_, b) in alike.pairs]

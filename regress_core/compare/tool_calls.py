@@ -10,7 +10,7 @@ from itertools import zip_longest
 from regress_core.compare.matching import match
 from regress_core.compare.model import Difference, mismatch, missing_left, missing_right
 from regress_core.records.argument_rules import ArgumentRules
-from regress_core.records.canonical import canonical_json, hash_text
+from regress_core.records.canonical import canonical_json, hash_text, same_json
 from regress_core.records.envelopes import unwrap_ok
 from regress_core.records.json_io import JsonValue
 from regress_core.records.model import RunRecord
@@ -162,7 +162,7 @@ def _positional_differences(path: str, a: ExtractedToolCall, b: ExtractedToolCal
         yield mismatch(f"{path}.argsHash", a.args_hash, b.args_hash)
     if a.has_output != b.has_output:
         yield mismatch(f"{path}.hasOutput", a.has_output, b.has_output)
-    elif a.has_output and canonical_json(a.output) != canonical_json(b.output):
+    elif a.has_output and not same_json(a.output, b.output):
         yield mismatch(f"{path}.output", a.output, b.output)
 
 

@@ -19,6 +19,8 @@ from sqlalchemy import (
     Engine,
     RowMapping,
     Select,
+    and_,
+    bindparam,
     delete,
     func,
     select,
@@ -224,16 +226,15 @@ class Journal:
     # -- steps
 
     async def commit(self, steps: Sequence[Step]) -> None:
-        """Commit the steps of one case together, its outcome among them.
+        """Commit the steps of one trial together, its outcome among them.
 
         If another process has committed the outcome meanwhile, that one stands and nothing is written.
         """
-        values = [{name: getattr(step, name) for name in Step.__slots__} for step in steps]
-        outcomes = [step for step in steps if step.stage == "outcome"]
+        values = [_values(step) for step in steps]
 
         def operation(connection: Connection) -> None:
-            if not any(_is_there(connection, outcome) for outcome in outcomes):
-                connection.execute(insert(STEPS), values)
+            if "outcome" not in _stages_there(connection, values[0]):
+                connection.execute(_INSERT_STEPS, values)
 
         await asyncio.wrap_future(self._write(operation))
 
@@ -243,17 +244,15 @@ class Journal:
         If another process has committed one of them meanwhile, its steps stand: of two runs of one trial the
         first counts.
         """
-        values = [{name: getattr(step, name) for name in Step.__slots__} for step in steps]
-        first = steps[0]
-        key = (STEPS.c.evaluation_id, STEPS.c.case_id, STEPS.c.trial, STEPS.c.revision)
-        of_trial = tuple_(*key) == (first.evaluation_id, first.case_id, first.trial, first.revision)
+        values = [_values(step) for step in steps]
+        stages = [step.stage for step in steps]
 
         def operation(connection: Connection) -> list[Step]:
-            query = select(STEPS).where(of_trial, STEPS.c.stage.in_([step.stage for step in steps]))
-            there = [Step(**row) for row in connection.execute(query).mappings()]
-            if not there:
-                connection.execute(insert(STEPS), values)
-            return there or list(steps)
+            if _stages_there(connection, values[0]).isdisjoint(stages):
+                connection.execute(_INSERT_STEPS, values)
+                return list(steps)
+            query = select(STEPS).where(_OF_TRIAL, STEPS.c.stage.in_(stages))
+            return [Step(**row) for row in connection.execute(query, values[0]).mappings()]
 
         return await asyncio.wrap_future(self._write(operation))
 
@@ -355,15 +354,24 @@ def _drop_some_evidence(connection: Connection) -> int:
     return len(cases)
 
 
-def _is_there(connection: Connection, step: Step) -> bool:
-    query = select(STEPS.c.stage).where(
-        STEPS.c.evaluation_id == step.evaluation_id,
-        STEPS.c.case_id == step.case_id,
-        STEPS.c.trial == step.trial,
-        STEPS.c.stage == step.stage,
-        STEPS.c.revision == step.revision,
-    )
-    return connection.execute(query).first() is not None
+# Built once: two of them go with every trial, and building costs more than the database needs to do them.
+_INSERT_STEPS = insert(STEPS)
+_OF_TRIAL = and_(
+    STEPS.c.evaluation_id == bindparam("evaluation_id"),
+    STEPS.c.case_id == bindparam("case_id"),
+    STEPS.c.trial == bindparam("trial"),
+    STEPS.c.revision == bindparam("revision"),
+)
+_STAGES_THERE = select(STEPS.c.stage).where(_OF_TRIAL)
+
+
+def _stages_there(connection: Connection, trial: dict[str, Any]) -> set[str]:
+    """Give the stages that a trial has in its revision; `trial` are the values of any step of it."""
+    return set(connection.execute(_STAGES_THERE, trial).scalars())
+
+
+def _values(step: Step) -> dict[str, Any]:
+    return {name: getattr(step, name) for name in Step.__slots__}
 
 
 def _one(connection: Connection, evaluation_id: str) -> EvaluationRow:

@@ -19,18 +19,21 @@ T = TypeVar("T")
 _MOST_GROUPED = 256  # what one transaction holds at most; more would keep the first caller waiting
 
 
+_Operation = tuple[Callable[[Connection], Any], Future[Any]]
+"""What to do, and the future of its result."""
+
+
 class Writer:
     """Runs write operations on one connection, in the order they came, several in one transaction.
 
-    Each operation runs in a savepoint: one that raises is undone alone, and its caller gets the error.
+    If one of them raises, the transaction is undone and each is run again in one of its own, so that only its
+    caller gets the error. That is rare, and a savepoint for each would cost more than the operations do.
     """
 
     def __init__(self, engine: Engine, place: Path) -> None:
         self._engine = engine
         self._place = place
-        self._waiting: queue.SimpleQueue[tuple[Callable[[Connection], Any], Future[Any]] | None] = (
-            queue.SimpleQueue()
-        )
+        self._waiting: queue.SimpleQueue[_Operation | None] = queue.SimpleQueue()
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="journal-writer", daemon=True)
         self._thread.start()
@@ -56,26 +59,22 @@ class Writer:
             while len(group) < _MOST_GROUPED and not self._waiting.empty():
                 group.append(self._waiting.get())
             closing = None in group
-            self._commit([entry for entry in group if entry is not None])
+            # A future whose caller has given up waiting is passed over; from here on nobody can give up.
+            wanted = [entry for entry in group if entry and entry[1].set_running_or_notify_cancel()]
+            self._commit(wanted)
 
-    def _commit(self, group: list[tuple[Callable[[Connection], Any], Future[Any]]]) -> None:
-        settled: list[tuple[Future[Any], Any]] = []
+    def _commit(self, group: list[_Operation]) -> None:
         try:
             with self._engine.begin() as connection:
-                for operation, future in group:
-                    if not future.set_running_or_notify_cancel():
-                        continue  # its caller has given up waiting; from here on nobody can
-                    try:
-                        with connection.begin_nested():
-                            settled.append((future, operation(connection)))
-                    except Exception as error:  # noqa: BLE001 - it is handed to the caller that waits for it
-                        future.set_exception(self._named(error))
-        except Exception as error:  # noqa: BLE001 - the commit failed: every caller of the group must know
-            for _, future in group:
-                if not future.done():
-                    future.set_exception(self._named(error))
+                results = [operation(connection) for operation, _ in group]
+        except Exception as error:  # noqa: BLE001 - it is handed to the caller that waits for it
+            if len(group) == 1:
+                group[0][1].set_exception(self._named(error))
+                return
+            for entry in group:
+                self._commit([entry])
             return
-        for future, result in settled:
+        for (_, future), result in zip(group, results, strict=True):
             future.set_result(result)
 
     def _named(self, error: Exception) -> Exception:

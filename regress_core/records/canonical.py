@@ -33,6 +33,12 @@ def canonical_json(value: JsonValue) -> str:
     return escape_lone_surrogates(_text(value))
 
 
+def same_json(a: JsonValue, b: JsonValue) -> bool:
+    """Tell whether two JSON values are the same, that is, have the same canonical text."""
+    # Most values that are compared are the same; Python prints those alike, and much faster.
+    return repr(a) == repr(b) or canonical_json(a) == canonical_json(b)
+
+
 def canonical_hash(value: JsonValue) -> str:
     """Give the SHA-256 of the canonical text, in hexadecimal."""
     return hash_text(canonical_json(value))

@@ -11,7 +11,7 @@ from typing import cast
 from regress_core.compare.model import Comparison, Difference, SignalName
 from regress_core.judge.contract import Status
 from regress_core.judge.outcome import JudgeOutcome
-from regress_core.records.canonical import canonical_json
+from regress_core.records.canonical import same_json
 from regress_core.records.json_io import JsonObject, JsonValue, child_path
 from regress_core.records.model import RunRecord
 from regress_core.suite.config import GateConfig
@@ -142,7 +142,7 @@ def _changes(path: str, left: JsonValue, right: JsonValue) -> Iterator[str]:
             if key not in a or key not in b:
                 side, value = ("is new", b[key]) if key in b else ("is gone", a[key])
                 yield f"{here} {side}: {_window(_json(value), 0)}"
-            elif canonical_json(a[key]) != canonical_json(b[key]):
+            elif not same_json(a[key], b[key]):
                 yield from _changes(here, a[key], b[key])
         return
     x, y = _json(left), _json(right)
