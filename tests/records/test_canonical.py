@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regress_core.records.canonical import canonical_hash, canonical_json, hash_text, number_text
+from regress_core.records.canonical import canonical_hash, canonical_json, hash_text, number_text, same_json
 from regress_core.records.json_io import DEEPEST, JsonValue, loads
 from tests.support.json_compare import json_difference
 from tests.support.strategies import ALIKE_JSON_VALUES, EXACT_INTEGERS, FINITE_FLOATS, JSON_VALUES
@@ -314,3 +314,27 @@ def _number_to_string(number: float) -> str:
         return "0." + "0" * -n + s
     sign, e = ("+", n - 1) if n - 1 > 0 else ("-", 1 - n)
     return f"{s}e{sign}{e}" if k == 1 else f"{s[0]}.{s[1:]}e{sign}{e}"
+
+
+@given(ALIKE_JSON_VALUES, ALIKE_JSON_VALUES)
+def test_the_same_is_what_has_the_same_text(left: JsonValue, right: JsonValue) -> None:
+    assert same_json(left, right) == (canonical_json(left) == canonical_json(right))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "same"),
+    [
+        (1, 1.0, True),
+        (0, -0.0, True),
+        ({"a": 1, "b": [1, None]}, {"b": [1.0, None], "a": 1}, True),
+        (1, True, False),
+        (0, False, False),
+        (None, False, False),
+        ("1", 1, False),
+        ("\u00e9", "e\u0301", False),
+        ([1, 2], [2, 1], False),
+        ({}, [], False),
+    ],
+)
+def test_what_is_the_same(left: JsonValue, right: JsonValue, *, same: bool) -> None:
+    assert same_json(left, right) == same
