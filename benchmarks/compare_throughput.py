@@ -21,6 +21,7 @@ from typing import Any
 
 from measuring import in_fresh_process, peak_rss_mb
 
+from regress_core.calls.limits import CallLimits
 from regress_core.evaluation.case import Evidence, Trial, evaluate_trial
 from regress_core.evaluation.engine import run_evaluation
 from regress_core.evaluation.events import Event
@@ -153,7 +154,7 @@ async def _evaluate(plan: EvaluationPlan) -> None:
         return evidence
 
     for case in plan.suite.cases:
-        await evaluate_trial(Trial(plan, case, 1, {}), source, utc_now, keep)
+        await evaluate_trial(Trial(plan, case, 1, {}), source, CallLimits(), utc_now, keep)
 
 
 def _plan(folder: Path) -> EvaluationPlan:

@@ -36,7 +36,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("regress_core.models",),
     ("regress_core.journal",),
     ("regress_core.records",),
-    ("regress_core.errors", "regress_core.files", "regress_core.ids"),
+    ("regress_core.errors", "regress_core.files", "regress_core.foreign", "regress_core.ids"),
 )
 _RANKS = {layer: rank for rank, row in enumerate(ORDER) for layer in row}
 

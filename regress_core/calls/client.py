@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from regress_core.calls.runner import CallRunner
 from regress_core.calls.trouble import TroubleStage
-from regress_core.models.client import ModelClient, ModelReply, ModelRequest
+from regress_core.models.client import ModelClient, ModelReply, ModelRequest, checked_reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,10 @@ class RunnerClient:
 
         Raises:
             ModelError: If the provider refused the request.
+            TypeError: If the client gives what is no reply.
             TroubleError: If there is no answer for a reason that is not the request's.
         """
-        return await self.runner.run(lambda: self.client.complete(request), stage=self.stage)
+        return await self.runner.run(lambda: self._once(request), stage=self.stage)
+
+    async def _once(self, request: ModelRequest) -> ModelReply:
+        return checked_reply(await self.client.complete(request))

@@ -22,6 +22,11 @@ from regress_core.models.client import ModelError
 
 T = TypeVar("T")
 
+_OF_ONE_REQUEST = (403, 404)
+"""What a provider may also answer for what one request holds or asks for: moderation, one agent's model.
+
+Such an error counts like any call without an answer; it does not keep all others from being asked."""
+
 
 @dataclass(eq=False, slots=True)
 class _Call:
@@ -147,7 +152,10 @@ class CallRunner:
             TroubleError: If there is to be none.
         """
         if TROUBLE_KINDS[error.kind] != "outage":
-            self._circuit.open_for_good(error)
+            if error.status in _OF_ONE_REQUEST:
+                self._circuit.failed(error)
+            else:
+                self._circuit.open_for_good(error)
             raise TroubleError(_trouble(call, error, error.message)) from error
         asked_s = error.retry_after_s or 0.0
         too_long = asked_s > self._limits.longest_retry_after_s

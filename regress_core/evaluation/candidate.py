@@ -64,7 +64,11 @@ class CandidateSource(Protocol):
 
 
 def evidence_of(run: CandidateRun, mode: ReplayMode) -> CandidateEvidence:
-    """Give the evidence of a run that was made here."""
+    """Give the evidence of a run that was made here.
+
+    Raises:
+        JsonError: If the record is not valid.
+    """
     facts = RunFacts(
         mode=mode,
         replay_stats=run.replay_stats.to_json(),
@@ -72,6 +76,6 @@ def evidence_of(run: CandidateRun, mode: ReplayMode) -> CandidateEvidence:
         usage=run.usage,
         duration_s=run.duration_s,
     )
-    text = dumps_text(run.record.data)
+    text = dumps_text(RunRecord.parse(run.record.data).data)  # checked: the history could not take any other
     sha256 = hashlib.sha256(text.encode("utf-8")).hexdigest()
     return CandidateEvidence(run.record, text, sha256, facts, run.trouble)

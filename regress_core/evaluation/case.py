@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar, cast
+from typing import TypeVar
 
+from regress_core.calls.limits import CallLimits
 from regress_core.calls.trouble import Trouble, TroubleError
 from regress_core.compare.comparison import compare_run_records
 from regress_core.compare.model import NO_SIGNALS, Comparison
@@ -17,9 +16,11 @@ from regress_core.evaluation.candidate import CandidateEvidence, CandidateSource
 from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.evaluation.run_facts import RunFacts
 from regress_core.evaluation.source import load_planned, text_of
+from regress_core.foreign import error_text, passes_through
 from regress_core.ids import Clock
 from regress_core.journal.journal import Stage
-from regress_core.judge.contract import RunJudge, RunJudgeInput, RunJudgeResult
+from regress_core.judge.asking import ask_judge
+from regress_core.judge.contract import RunJudgeInput
 from regress_core.judge.outcome import JudgeOutcome
 from regress_core.records.canonical import hash_text
 from regress_core.records.json_io import dumps_text, loads_own
@@ -63,13 +64,15 @@ class Trial:
     begun: Evidence
 
 
-async def evaluate_trial(trial: Trial, source: CandidateSource, clock: Clock, keep: Keep) -> CaseWork:
+async def evaluate_trial(
+    trial: Trial, source: CandidateSource, limits: CallLimits, clock: Clock, keep: Keep
+) -> CaseWork:
     """Get the candidate's record, compare, judge and classify.
 
     Trouble is an inconclusive outcome; only cancellation, and what `keep` raises, comes out.
     """
     started = time.perf_counter()
-    work = _Work(trial, source, _blank(trial, clock))
+    work = _Work(trial, source, limits, _blank(trial, clock))
     pair = await work.attempt(work.run())
     if pair is not None:
         if pair.to_keep:
@@ -77,6 +80,13 @@ async def evaluate_trial(trial: Trial, source: CandidateSource, clock: Clock, ke
         await work.attempt(work.decide(pair))
     outcome = replace(work.outcome, duration_s=time.perf_counter() - started, finished_at=clock())
     return CaseWork(work.evidence, outcome)
+
+
+def given_up(trial: Trial, clock: Clock) -> CaseWork:
+    """Give what a trial comes to whose candidate has cancelled the task that evaluates it."""
+    message = "the candidate cancelled the task it was run in"
+    trouble = Trouble("internal error", "candidate", "CancelledError", message, retryable=False)
+    return CaseWork({}, _inconclusive(_blank(trial, clock), trouble))
 
 
 def _blank(trial: Trial, clock: Clock) -> CaseOutcome:
@@ -121,11 +131,14 @@ class _Pair:
 class _Work:
     """A trial while it is evaluated: what is known of it so far."""
 
-    def __init__(self, trial: Trial, source: CandidateSource, outcome: CaseOutcome) -> None:
+    def __init__(
+        self, trial: Trial, source: CandidateSource, limits: CallLimits, outcome: CaseOutcome
+    ) -> None:
         self.evidence: dict[Stage, str] = {}
         self.outcome = outcome
         self._trial = trial
         self._source = source
+        self._limits = limits
 
     async def attempt(self, step: Awaitable[T]) -> T | None:
         """Take a step. Whatever goes wrong in it makes the outcome inconclusive, and gives None."""
@@ -133,9 +146,10 @@ class _Work:
             return await step
         except TroubleError as error:
             self.outcome = _inconclusive(self.outcome, error.trouble)
-        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - a fault of ours in one case may not take the others with it
-            _let_through(error)
-            message = f"internal error: {type(error).__name__}: {error}"
+        except BaseException as error:
+            if passes_through(error):
+                raise
+            message = f"internal error: {type(error).__name__}: {error_text(error)}"
             trouble = Trouble("internal error", "comparison", type(error).__name__, message, retryable=False)
             self.outcome = _inconclusive(self.outcome, trouble)
         return None
@@ -203,7 +217,7 @@ class _Work:
             baseline_descriptor=suite.baseline_descriptor,
             candidate_descriptor=self._source.descriptor,
         )
-        judged = await _verdict(judge, asked)
+        judged = await ask_judge(judge, asked, self._limits.run_time_out_s)
         self.evidence["judge"] = dumps_text(judged.to_json())
         return judged
 
@@ -238,30 +252,6 @@ def _compared(baseline: RunRecord, candidate: RunRecord, options: CompareOptions
         message = "nothing can be compared: the records know none of the sections that decide"
         raise TroubleError(Trouble("input", "comparison", "nothing to compare", message, retryable=False))
     return compare_run_records(baseline, candidate, options)
-
-
-async def _verdict(judge: RunJudge, asked: RunJudgeInput) -> JudgeOutcome:
-    """Ask the application's judge; one that raises has given no verdict."""
-    try:
-        answer = judge(asked)
-        result = cast("object", await answer if inspect.isawaitable(answer) else answer)
-    except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - whatever a judge raises is no verdict
-        _let_through(error)
-        return _no_verdict(f"{type(error).__name__}: {error}")
-    if not isinstance(result, RunJudgeResult):
-        return _no_verdict(f"the judge gave {type(result).__name__}, not RunJudgeResult")
-    return JudgeOutcome(judge="regression", state="verdict", result=result, advisory=True)
-
-
-def _let_through(error: BaseException) -> None:
-    """Raise the error of a task that is being cancelled; one that came of something inside of it stays."""
-    task = asyncio.current_task()
-    if isinstance(error, asyncio.CancelledError) and task and task.cancelling():
-        raise error
-
-
-def _no_verdict(reason: str) -> JudgeOutcome:
-    return JudgeOutcome(judge="regression", state="error", reason=reason, advisory=True)
 
 
 def _inconclusive(outcome: CaseOutcome, trouble: Trouble) -> CaseOutcome:

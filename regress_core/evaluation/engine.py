@@ -9,8 +9,9 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from itertools import groupby
 
+from regress_core.errors import InputError
 from regress_core.evaluation.candidate import CandidateSource
-from regress_core.evaluation.case import Evidence, Trial, evaluate_trial
+from regress_core.evaluation.case import CaseWork, Evidence, Keep, Trial, evaluate_trial, given_up
 from regress_core.evaluation.events import (
     CaseDone,
     CaseStarted,
@@ -24,6 +25,7 @@ from regress_core.evaluation.ports import Ports
 from regress_core.evaluation.publish import publish
 from regress_core.evaluation.source import open_source
 from regress_core.evaluation.summary import summarize_evaluation
+from regress_core.foreign import passes_through
 from regress_core.journal.journal import Stage, Step
 from regress_core.records.json_io import dumps_text
 from regress_core.suite.contract import RunRegressionSummary
@@ -73,7 +75,7 @@ def run_evaluation(
         enter: Enters the plan in the journal, once its candidate could be opened.
 
     Raises:
-        InputError: If the candidate harness cannot be opened.
+        InputError: If the candidate harness cannot be opened, or ends the program.
     """
     summaries: list[RunRegressionSummary] = []
 
@@ -84,7 +86,11 @@ def run_evaluation(
             entered = plan if enter is None else enter(plan)
             summaries.append(await evaluate(entered, replace(ports, candidate=source), emit))
 
-    asyncio.run(main())
+    try:
+        asyncio.run(main())
+    except SystemExit as error:  # by a task that a candidate has made; asyncio lets it end the event loop
+        message = "its code ended the program (SystemExit) in a task of its own; what is done is kept"
+        raise InputError(message, field="candidate", remedy="let it raise an exception") from error
     return summaries[0]
 
 
@@ -168,7 +174,7 @@ class _Work:
 
         self._emit(CaseStarted(case.case_id, number))
         trial = Trial(plan, case, number, self._begun.get((case.case_id, number), {}))
-        work = await evaluate_trial(trial, self._source, self._ports.clock, keep)
+        work = await self._evaluated(trial, keep)
         outcome: Evidence = {"outcome": dumps_text(work.outcome.to_json())}
         steps = _steps(plan, case, number, {**work.evidence, **outcome})
         await journal.commit(steps)
@@ -177,6 +183,18 @@ class _Work:
         settled[number] = work.outcome
         if len(settled) == plan.how.trials:
             self._emit(CaseDone(self._counted(case), resumed=False))
+
+    async def _evaluated(self, trial: Trial, keep: Keep) -> CaseWork:
+        """Evaluate a trial in a task of its own, so that a candidate that cancels it cancels nothing else."""
+        ports = self._ports
+        try:
+            return await asyncio.create_task(
+                evaluate_trial(trial, self._source, ports.limits, ports.clock, keep)
+            )
+        except asyncio.CancelledError as error:
+            if passes_through(error):
+                raise
+            return given_up(trial, ports.clock)
 
     def _tell(self, steps: list[Step]) -> None:
         for step in steps:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from regress_core.errors import RegressError
+from regress_core.foreign import error_text
 from regress_core.records.json_io import JsonObject
 
 
@@ -81,7 +82,7 @@ class BrokenOffError(AgentError):
     """The candidate's code exited the program, or was cancelled although nobody cancelled the run."""
 
     def __init__(self, raised: BaseException) -> None:
-        super().__init__(f"{type(raised).__name__}: {raised}")
+        super().__init__(f"{type(raised).__name__}: {error_text(raised)}")
 
 
 class MissingToolOutputError(AgentError):

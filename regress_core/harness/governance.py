@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeVar
 
+from regress_core.foreign import error_text
 from regress_core.harness.errors import (
     AgentError,
     HandoffApprovalRequiredError,
@@ -45,7 +46,7 @@ async def decide(
         if inspect.isawaitable(result):
             result = await result
     except Exception as error:  # noqa: BLE001 - whatever a policy raises, the call must not happen
-        facts: JsonObject = {"errorName": name_in_record(error), "errorMessage": str(error)}
+        facts: JsonObject = {"errorName": name_in_record(error), "errorMessage": error_text(error)}
         return deny("policy_error", result_mode="throw", metadata=facts)
     return _checked(result) or deny("invalid_policy_result", result_mode="throw")
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
+from regress_core.foreign import passes_through
 from regress_core.harness.agent import Agent, GuardrailInput, GuardrailResult
 from regress_core.harness.errors import (
     BrokenOffError,
@@ -60,13 +60,10 @@ async def run_agent(
     error: Exception | None = None
     try:
         await run.to_the_end()
-    except Exception as raised:  # noqa: BLE001 - whatever a candidate raises is a failed run
-        error = raised
-    except (asyncio.CancelledError, SystemExit) as raised:
-        task = asyncio.current_task()
-        if isinstance(raised, asyncio.CancelledError) and task and task.cancelling():
+    except BaseException as raised:
+        if passes_through(raised):
             raise
-        error = BrokenOffError(raised)
+        error = raised if isinstance(raised, Exception) else BrokenOffError(raised)
     return AgentRun(await run.finish(error), error, run.usage)
 
 

@@ -10,6 +10,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, cast
 
+from regress_core.foreign import error_text, passes_through
 from regress_core.harness.errors import name_in_record
 from regress_core.harness.fingerprints import (
     SCHEMA_VERSION,
@@ -220,7 +221,7 @@ class Recorder:
                 for name, entries in self._lists.items()
             },
             "errorName": name_in_record(error) if error else None,
-            "errorMessage": str(error) if error else None,
+            "errorMessage": error_text(error) if error else None,
             "metadata": self._metadata,
         }
         nullable = ("contextSnapshot",)
@@ -236,5 +237,7 @@ class Recorder:
             told = self._options.sink(record)
             if inspect.isawaitable(told):
                 await told
-        except Exception:  # noqa: BLE001 - logged with its traceback; the run itself is not affected
+        except BaseException as error:
+            if passes_through(error):
+                raise
             _log.exception("the record sink failed; the run of %s is not affected", record.run_id)

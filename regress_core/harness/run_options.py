@@ -28,6 +28,9 @@ class RecordOptions:
         context_redactor: What the record keeps of the context. If it raises, the run fails and the record
             keeps nothing of the context.
         sink: Gets the record too.
+
+    Raises:
+        TypeError: If the run id is no text, or the metadata no object.
     """
 
     run_id: str | None = None
@@ -35,6 +38,12 @@ class RecordOptions:
     include_prompt_text: bool = False
     context_redactor: ContextRedactor | None = None
     sink: RecordSink | None = None
+
+    def __post_init__(self) -> None:
+        for name, kind in (("run_id", str), ("metadata", dict)):
+            value: object = getattr(self, name)
+            if value is not None and not isinstance(value, kind):
+                raise TypeError(f"{name} is {type(value).__name__}, not {kind.__name__}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic_core import to_jsonable_python
 
 from regress_core.errors import RegressError
+from regress_core.harness.threads import in_own_thread
 from regress_core.models.client import ToolSpec
 from regress_core.records.canonical import canonical_json
 from regress_core.records.json_io import DEEPEST, JsonObject, JsonValue
@@ -66,6 +67,24 @@ class Tool:
         return Draft202012Validator(self.parameters, registry=EMPTY_REGISTRY)
 
 
+def tool_fault(tool: Tool) -> str | None:
+    """Say what is wrong with a tool that was made in code that nobody checked; None if nothing is."""
+    name, description, parameters = cast("tuple[object, ...]", (tool.name, tool.description, tool.parameters))
+    if not isinstance(name, str) or not name or not isinstance(description, str):
+        return "its name and description are texts, the name not empty"
+    if not callable(tool.execute):
+        return "its execute cannot be called"
+    if not isinstance(parameters, dict):
+        return "its parameters are a JSON Schema, an object"
+    from jsonschema import SchemaError  # noqa: PLC0415 - as above
+
+    try:
+        tool.validator.check_schema(tool.parameters)
+    except SchemaError as error:
+        return f"its parameters are no JSON Schema: {error.json_path}: {error.message}"
+    return None
+
+
 class ToolError(RegressError):
     """A tool's own error, meant for the model: recorded as an output with `isError`, and the run goes on.
 
@@ -81,13 +100,19 @@ class ToolError(RegressError):
 async def call_tool(execute: Execute, arguments: JsonValue, context: RunContext) -> JsonValue:
     """Run a tool on a copy of its arguments and make a JSON value of its output.
 
+    One that is not async runs in a thread of its own: while it waits for something, other runs go on.
+
     Raises:
         TypeError: If the output has no JSON form.
     """
+    own = as_json(arguments)
     try:
-        output = execute(as_json(arguments), context)
-        if inspect.isawaitable(output):
-            output = await output
+        if inspect.iscoroutinefunction(execute):
+            output: object = await execute(own, context)
+        else:
+            output = await in_own_thread(lambda: execute(own, context))
+            if inspect.isawaitable(output):
+                output = await output
     except ToolError as error:
         raise ToolError(as_json(error.output)) from error
     return as_json(output)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
 from regress_core.errors import RegressError
@@ -80,6 +80,37 @@ class ModelReply:
     text: str = ""
     tool_calls: tuple[ModelToolCall, ...] = ()
     usage: Usage = field(default_factory=Usage)
+
+
+_MOST_TOKENS = 10**12
+
+
+def is_plausible(usage: Usage) -> bool:
+    """Tell whether counts of tokens are counts, of what anybody could have used."""
+    return all(type(count) is int and 0 <= count <= _MOST_TOKENS for count in astuple(usage))
+
+
+def checked_reply(reply: object) -> ModelReply:
+    """Check what a client gave, and make plain texts of its texts.
+
+    Raises:
+        TypeError: If it is no reply, or holds anything but texts and counts where these belong.
+    """
+    if not isinstance(reply, ModelReply):
+        raise TypeError(f"the model client gave {type(reply).__name__}, not ModelReply")
+    if not is_plausible(reply.usage):
+        raise TypeError(f"the model client gave no counts of tokens: {reply.usage}")
+    calls = tuple(
+        ModelToolCall(_plain(call.call_id), _plain(call.name), _plain(call.arguments))
+        for call in reply.tool_calls
+    )
+    return ModelReply(_plain(reply.text), calls, reply.usage)
+
+
+def _plain(text: object) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"the model client gave {type(text).__name__} in place of a text")
+    return str.__str__(text)
 
 
 @runtime_checkable

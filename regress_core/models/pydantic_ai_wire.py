@@ -27,7 +27,15 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.usage import RequestUsage
 
-from regress_core.models.client import ModelError, ModelReply, ModelRequest, ModelToolCall, ToolSpec, Usage
+from regress_core.models.client import (
+    ModelError,
+    ModelReply,
+    ModelRequest,
+    ModelToolCall,
+    ToolSpec,
+    Usage,
+    is_plausible,
+)
 from regress_core.models.conversation import Called, Said, conversation_of
 from regress_core.records.json_io import JsonObject, JsonValue, clean_text, dumps_text
 
@@ -190,9 +198,12 @@ def _arguments_of(part: ToolCallPart) -> str:
 def _usage_of(usage: RequestUsage) -> Usage:
     # The library's input tokens include those of the cache, whatever the provider's own count does.
     cached = usage.cache_read_tokens + usage.cache_write_tokens
-    return Usage(
+    counts = Usage(
         input_tokens=max(0, usage.input_tokens - cached),
         output_tokens=usage.output_tokens,
         cache_read_tokens=usage.cache_read_tokens,
         cache_write_tokens=usage.cache_write_tokens,
     )
+    if not is_plausible(counts):
+        raise ModelError("outage", f"the provider's answer cannot be read: it counts tokens so: {counts}")
+    return counts

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import inspect
+from collections.abc import Awaitable, Callable, Iterable
 
 from regress_core.models.client import ModelError, ModelReply, ModelRequest
 
@@ -42,12 +43,15 @@ class FunctionClient:
     """Answers every turn of every run with what a function makes of the request.
 
     Args:
-        function: Takes the request, gives the reply.
+        function: Takes the request, gives the reply. Sync or async.
         provider_name: The name that records give the provider.
     """
 
     def __init__(
-        self, function: Callable[[ModelRequest], ModelReply], *, provider_name: str = "ScriptedProvider"
+        self,
+        function: Callable[[ModelRequest], ModelReply | Awaitable[ModelReply]],
+        *,
+        provider_name: str = "ScriptedProvider",
     ) -> None:
         self._function = function
         self._provider_name = provider_name
@@ -59,4 +63,5 @@ class FunctionClient:
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Give what the function makes of the request."""
-        return self._function(request)
+        reply = self._function(request)
+        return await reply if inspect.isawaitable(reply) else reply

@@ -87,6 +87,8 @@ def load_candidate(source: Path | None, *, adapter: str | None = None, model: st
     Raises:
         InputError: If any file is at fault, or there is nothing to evaluate.
     """
+    if model is not None:
+        _check_model(model, "--model", None)
     if source is None:
         return _harness(None, adapter, model, None)
     if source.suffix not in (".yaml", ".yml"):
@@ -101,10 +103,19 @@ def load_candidate(source: Path | None, *, adapter: str | None = None, model: st
     folder = source.parent
     if config.records is not None:
         return _of_records(folder / config.records, config.label, adapter, model)
+    if config.model is not None:
+        _check_model(config.model, "$.model", source)
     descriptor = None if config.descriptor is None else folder / config.descriptor
     if adapter is None and config.adapter is not None:
         adapter = locate_adapter(config.adapter, folder).text
     return _harness(descriptor, adapter, model or config.model, config.label)
+
+
+def _check_model(model: str, field: str, file: Path | None) -> None:
+    provider, _, name = model.partition(":")
+    if not (provider.strip() and name.strip()):
+        remedy = "name it provider:model, such as openai:gpt-4.1-mini"
+        raise InputError(f"{model!r} names no model of a provider", file=file, field=field, remedy=remedy)
 
 
 def _harness(descriptor: Path | None, adapter: str | None, model: str | None, label: str | None) -> Candidate:

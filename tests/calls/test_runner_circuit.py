@@ -59,6 +59,18 @@ def test_later_calls_are_refused_at_once_and_for_good() -> None:  # fault R42
     assert bench.provider.left == [(0, "a")]
 
 
+@pytest.mark.parametrize("status", [403, 404])
+def test_what_may_be_of_one_request_keeps_no_other_from_being_asked(status: int) -> None:
+    refused = fails("configuration", status=status)
+    bench = Bench(CallLimits(concurrency=1), {"a": [Step("a")], "b": [refused], "c": [Step("c")]})
+
+    first, second, third = bench.time.run(bench.in_turn("abc"))
+
+    assert (first, third) == ("a", "c")
+    (trouble,) = _troubles([second])
+    assert (trouble.kind, trouble.code) == ("configuration", str(status))
+
+
 def test_a_refused_call_does_not_wait_for_a_slot() -> None:
     limits = CallLimits(concurrency=1, attempts=1, failures_to_open=1, cool_down_s=30)
     bench = Bench(limits, {"down": [DOWN], "probe": [Step("yes", seconds=50)], "c": [Step("c")]})

@@ -30,6 +30,34 @@ FAULTS = {
         "def create_tools(context):\n    return {'app://find_order': print}\n",
         "create_tools: 'app://find_order' is no Tool",
     ),
+    "create_tools: no schema": (
+        "def create_tools(context):\n    return {'app://find_order': Tool('f', '', print, {'type': 'x'})}\n",
+        "create_tools: 'app://find_order': its parameters are no JSON Schema: $.type: 'x' is not valid",
+    ),
+    "create_tools: parameters that are no object": (
+        "def create_tools(context):\n    return {'app://find_order': Tool('f', '', print, 'object')}\n",
+        "create_tools: 'app://find_order': its parameters are a JSON Schema, an object",
+    ),
+    "create_tools: nothing to call": (
+        "def create_tools(context):\n    return {'app://find_order': Tool('f', '', None)}\n",
+        "create_tools: 'app://find_order': its execute cannot be called",
+    ),
+    "create_tools: no name": (
+        "def create_tools(context):\n    return {'app://find_order': Tool(5, '', print)}\n",
+        "create_tools: 'app://find_order': its name and description are texts",
+    ),
+    "a generator": (
+        "async def setup(context):\n    yield\n",
+        "setup: is a generator, which nobody would run",
+    ),
+    "the end of Python": (
+        "def setup(context):\n    raise SystemExit(0)\n",
+        "setup: raised BrokenOffError: SystemExit: 0",
+    ),
+    "an error of a kind of its own": (
+        "class Panic(BaseException):\n    pass\n\n\ndef setup(context):\n    raise Panic('lost')\n",
+        "setup: raised BrokenOffError: Panic: lost",
+    ),
     "create_judge": (
         "def create_judge(context):\n    return {}['x']\n",
         "create_judge: raised KeyError: 'x'",
@@ -97,6 +125,20 @@ def test_what_goes_with_a_harness_only(here: Here, suite: Path, option: str) -> 
         more = () if source[0] == "suite" else ("--candidate-records", "suite/records")
         assert words in here("run", *source, *more, *options).fault
     assert not (suite.parent / ".regress").exists()
+
+
+@pytest.mark.parametrize("model", ["", "gpt-4.1-mini", "openai:", ":gpt-4.1-mini", " : "])
+@pytest.mark.parametrize("where", ["option", "candidate.yaml"])
+def test_a_model_is_named_with_its_provider(here: Here, suite: Path, where: str, model: str) -> None:
+    named = suite / "candidate.yaml"
+    if where == "candidate.yaml":
+        named.write_text(f"{named.read_text(encoding='utf-8')}model: '{model}'\n", encoding="utf-8")
+    options = ("--model", model) if where == "option" else ()
+
+    fault = here("run", "suite", "--dry-run", *options).fault
+
+    assert ("--model: " if where == "option" else "suite/candidate.yaml: $.model: ") in fault
+    assert asked(suite) == []
 
 
 @pytest.mark.parametrize("where", ["option", "suite.yaml"])

@@ -60,7 +60,8 @@ def test_the_exit_code(
         result = here(*RUN, "--fail-on", fail_on)
 
     assert result.code == code, result.err
-    assert server.count == min(answers + 1, 2)  # after a refusal that will not pass nothing more is sent
+    if refusal.status == 401:  # nothing more is sent; another answer may be of that one request
+        assert server.count == min(answers + 1, 2)
     assert result.json["totals"]["inconclusive"] == inconclusive
     troubled = [case["trouble"] for case in result.json["cases"] if case["inconclusive"]]
     assert {(trouble["kind"], trouble["retryable"]) for trouble in troubled} <= {("configuration", True)}

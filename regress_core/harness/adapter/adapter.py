@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from regress_core.errors import InputError
+from regress_core.foreign import error_text, passes_through
 from regress_core.harness.adapter.files import AdapterLocation
 from regress_core.harness.adapter.importing import imported
 from regress_core.harness.descriptor.descriptor import HarnessDescriptor
@@ -88,14 +89,18 @@ class Adapter:
         """Call a function; None if the adapter has none of that name. What it raises passes through.
 
         Raises:
-            BrokenOffError: In place of SystemExit.
+            BrokenOffError: In place of SystemExit and the like.
         """
         if function not in self.functions:
             return None
         try:
             result = self.functions[function](argument)
             return await result if inspect.isawaitable(result) else result
-        except SystemExit as error:  # which would end all the other cases too
+        except Exception:
+            raise
+        except BaseException as error:  # which would end all the other cases too
+            if passes_through(error):
+                raise
             raise BrokenOffError(error) from error
 
     async def prepare(self, function: str, context: AdapterContext) -> Any:  # noqa: ANN401 - its own
@@ -109,7 +114,7 @@ class Adapter:
         except InputError:
             raise
         except Exception as error:
-            message = f"raised {type(error).__name__}: {error}"
+            message = f"raised {type(error).__name__}: {error_text(error)}"
             raise InputError(message, file=self.name, field=function, remedy="mend the adapter") from error
 
 
@@ -128,8 +133,10 @@ def loaded_adapter(location: AdapterLocation) -> Generator[Adapter]:
             found = stack.enter_context(imported(location))
         except InputError:
             raise
-        except (Exception, SystemExit) as error:
-            message = f"cannot be imported: {type(error).__name__}: {error}"
+        except BaseException as error:
+            if passes_through(error):
+                raise
+            message = f"cannot be imported: {type(error).__name__}: {error_text(error)}"
             raise InputError(message, file=location.text, remedy="mend the adapter") from error
         yield _adapter(location.text, found)
 
@@ -137,6 +144,8 @@ def loaded_adapter(location: AdapterLocation) -> Generator[Adapter]:
 def _adapter(name: str, found: object) -> Adapter:
     functions: dict[str, Any] = {key: getattr(found, key) for key in FUNCTIONS if hasattr(found, key)}
     for key, function in functions.items():
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise InputError("is a generator, which nobody would run", file=name, field=key)
         if not callable(function):
             raise InputError("not a function", file=name, field=key)
     if not functions:

@@ -10,11 +10,12 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
+from regress_core.foreign import error_text
 from regress_core.harness.adapter.seen_calls import SeenCall, items_of
-from regress_core.harness.adapter.threads import from_thread, in_loop, post
 from regress_core.harness.adapter.tool_arguments import CallArguments, ToolParameters
 from regress_core.harness.errors import MissingToolOutputError, ToolCallError
 from regress_core.harness.replay.recorded_tools import Answer, ReplayingTools
+from regress_core.harness.threads import from_thread, in_loop, post
 from regress_core.harness.tools import RunContext, Tool, ToolError, as_json, call_tool
 from regress_core.records.argument_rules import ArgumentRules
 from regress_core.records.json_io import JsonObject, JsonValue
@@ -207,4 +208,4 @@ def _error_output(error: Exception) -> JsonValue:
     """Give what the record notes as the output of a call that raised."""
     if isinstance(error, ToolError):
         return as_json(error.output)
-    return str(error) or type(error).__name__
+    return error_text(error) or type(error).__name__

@@ -133,7 +133,11 @@ class CandidateHarness:
         except Exception as error:  # noqa: BLE001 - whatever a candidate raises is a failed run
             failure = failure or error
             model = ScriptedClient(())
-        metadata: JsonObject = {**(run_options.record.metadata or {}), **built.metadata}
+        own = dict(run_options.record.metadata or {})
+        own.pop(
+            "regress", None
+        )  # what is not compared of a run that is made here, the application does not say
+        metadata: JsonObject = {**own, **built.metadata}
         run_options = replace(
             run_options,
             max_turns=built.max_turns if run_options.max_turns is None else run_options.max_turns,

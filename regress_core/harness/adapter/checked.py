@@ -13,7 +13,7 @@ from regress_core.harness.replay.recorded_tools import (
     OnMissingToolCall,
 )
 from regress_core.harness.run_options import RecordOptions, RunOptions
-from regress_core.harness.tools import Tool, as_json
+from regress_core.harness.tools import Tool, as_json, tool_fault
 
 T = TypeVar("T")
 
@@ -38,9 +38,7 @@ def checked_options(value: object) -> RunOptions:
     if value is None:
         return RunOptions()
     options = expected(RunOptions, value, "create_run_options")
-    record = expected(RecordOptions, options.record, "create_run_options, for record,")
-    if record.metadata is not None:
-        expected(dict, record.metadata, "create_run_options, for record.metadata,")
+    expected(RecordOptions, options.record, "create_run_options, for record,")
     as_json(options.context)
     return options
 
@@ -73,4 +71,7 @@ def checked_tools(tools: object, adapter: str) -> Mapping[str, Tool]:
     for target, tool in cast("Mapping[Any, Any]", tools).items():
         if not isinstance(target, str) or not isinstance(tool, Tool):
             raise InputError(f"{target!r} is no Tool", file=adapter, field="create_tools")
+        fault = tool_fault(tool)
+        if fault is not None:
+            raise InputError(f"{target!r}: {fault}", file=adapter, field="create_tools")
     return cast("Mapping[str, Tool]", tools)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -10,15 +9,16 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 
 from regress_core.calls.trouble import TROUBLE_KINDS, TroubleError, trouble_of
+from regress_core.foreign import passes_through
 from regress_core.harness.adapter.adapter import CaseContext
 from regress_core.harness.adapter.agent_tools import AgentTools
-from regress_core.harness.adapter.threads import in_own_thread
 from regress_core.harness.errors import BrokenOffError
 from regress_core.harness.recorder import Recorder
 from regress_core.harness.replay.replay import CandidateRun, ReplayOptions, replaying_tools
 from regress_core.harness.replay.start import replay_input
 from regress_core.harness.run import RunInput, Runtime
 from regress_core.harness.run_options import RunOptions
+from regress_core.harness.threads import in_own_thread
 from regress_core.harness.tools import RunContext, Tool, as_json
 from regress_core.models.client import Usage
 from regress_core.models.errors_of import model_error_of
@@ -96,7 +96,9 @@ async def run_own_agent(
     try:
         await recorder.begin(run_context.context)
         answer = await _answer(agent, _request(case, begin.start, run_context, agent_tools))
-    except (Exception, SystemExit, asyncio.CancelledError) as raised:  # noqa: BLE001 - whatever a candidate raises is a failed run
+    except BaseException as raised:
+        if passes_through(raised):
+            raise
         error = _failure(raised)
     finally:
         agent_tools.close()
@@ -169,18 +171,11 @@ async def _answer(agent: OwnAgent, request: AgentRequest) -> RunRecord | str:
         return RunRecord.parse(loads_own(dumps_text(answer.data)))
     if not isinstance(answer, str):
         raise TypeError(f"the agent gave {type(answer).__name__}, neither a text nor a RunRecord")
-    return answer
+    return str.__str__(answer)  # of a class of its own a plain text
 
 
 def _failure(raised: BaseException) -> Exception:
-    """Give what ended the run: the trouble that a provider's error is, any other error as it is.
-
-    Raises:
-        CancelledError: If it is the run that was cancelled, and not something inside of the agent.
-    """
-    task = asyncio.current_task()
-    if isinstance(raised, asyncio.CancelledError) and task and task.cancelling():
-        raise raised
+    """Give what ended the run: the trouble that a provider's error is, any other error as it is."""
     if not isinstance(raised, Exception):
         return BrokenOffError(raised)
     known = None if isinstance(raised, TroubleError) else model_error_of(raised)

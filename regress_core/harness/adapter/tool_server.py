@@ -15,9 +15,10 @@ from types import TracebackType
 from typing import Any, cast
 from urllib.parse import unquote
 
+from regress_core.foreign import error_text
 from regress_core.harness.adapter.agent_tools import AgentTools, RunOverError
-from regress_core.harness.adapter.threads import in_own_thread
 from regress_core.harness.errors import MissingToolOutputError, ToolCallError
+from regress_core.harness.threads import in_own_thread
 from regress_core.harness.tools import ToolError
 from regress_core.records.json_io import JsonError, JsonObject, JsonValue, dumps, loads
 
@@ -188,4 +189,4 @@ def _answer(tools: AgentTools, name: str, arguments: JsonObject) -> tuple[HTTPSt
     except (RunOverError, CancelledError):
         return HTTPStatus.SERVICE_UNAVAILABLE, {"error": "the run is over"}
     except Exception as error:  # noqa: BLE001 - whatever a tool raises is told to who called it
-        return HTTPStatus.INTERNAL_SERVER_ERROR, {"error": f"{type(error).__name__}: {error}"}
+        return HTTPStatus.INTERNAL_SERVER_ERROR, {"error": f"{type(error).__name__}: {error_text(error)}"}

@@ -64,7 +64,7 @@ class Inputs:
         return [
             "SUITE" if name == "suite" else f"--{name.replace('_', '-')}"
             for name in names or type(self).__slots__
-            if getattr(self, name)
+            if getattr(self, name) not in (None, ())
         ]
 
 

@@ -193,7 +193,7 @@ FAILED = [
     pytest.param(
         "create_run_options = lambda _: RunOptions(record=RecordOptions(metadata=[]))",
         "TypeError",
-        "create_run_options, for record.metadata, gave list in place of dict",
+        "metadata is list, not dict",
         id="no metadata",
     ),
     pytest.param(

@@ -1,0 +1,48 @@
+"""Asking an application's judge, and checking what it says."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+
+from regress_core.foreign import error_text, passes_through
+from regress_core.harness.threads import in_own_thread
+from regress_core.judge.contract import RunJudge, RunJudgeInput, RunJudgeResult
+from regress_core.judge.outcome import JudgeOutcome
+from regress_core.records.json_io import JsonError
+
+
+async def ask_judge(judge: RunJudge, asked: RunJudgeInput, time_out_s: float) -> JudgeOutcome:
+    """Ask a judge. One that raises, takes longer, or says what is no verdict has given none.
+
+    One that is not async runs in a thread of its own: while it waits for something, other cases go on.
+    """
+    try:
+        async with asyncio.timeout(time_out_s):
+            answer: object = await _answer(judge, asked)
+    except TimeoutError as error:
+        return _no_verdict(error_text(error) or f"the judge took longer than {time_out_s:g} s")
+    except BaseException as error:
+        if passes_through(error):
+            raise
+        return _no_verdict(f"{type(error).__name__}: {error_text(error)}")
+    if not isinstance(answer, RunJudgeResult):
+        return _no_verdict(f"the judge gave {type(answer).__name__}, not RunJudgeResult")
+    try:
+        # It may have been made without checks.
+        said = answer.model_dump(by_alias=True, exclude_unset=True, warnings=False)
+        result = RunJudgeResult.from_json(said)
+    except (JsonError, ValueError, TypeError) as error:
+        return _no_verdict(f"the judge gave no valid RunJudgeResult: {error_text(error)}")
+    return JudgeOutcome(judge="regression", state="verdict", result=result, advisory=True)
+
+
+async def _answer(judge: RunJudge, asked: RunJudgeInput) -> object:
+    if inspect.iscoroutinefunction(judge):
+        return await judge(asked)
+    answer = await in_own_thread(lambda: judge(asked))
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+def _no_verdict(reason: str) -> JudgeOutcome:
+    return JudgeOutcome(judge="regression", state="error", reason=reason, advisory=True)
