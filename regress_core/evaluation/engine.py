@@ -144,8 +144,10 @@ class _Work:
 
     async def _evaluate_rest(self) -> None:
         waiting = self._unsettled()
-        # Recorded candidates have nothing to wait for.
-        at_once = 1 if self._plan.candidate.kind == "records" else self._ports.limits.concurrency
+        # Recorded candidates have nothing to wait for. Of harnesses a few more runs go on than calls may be
+        # in flight, so that the calls' places stay taken while some runs are being compared and committed.
+        concurrency = self._ports.limits.concurrency
+        at_once = 1 if self._plan.candidate.kind == "records" else concurrency + concurrency // 4
 
         async def worker() -> None:
             for case, number in waiting:

@@ -27,7 +27,8 @@ class Ports:
         history: History of the store.
         out: Where the outputs of the evaluation go; None for `<store>/outputs/<evaluation_id>`.
         clock: Gives the time.
-        limits: How many runs of a candidate harness go on at a time, and how hard providers are pressed.
+        limits: How hard providers are pressed, and with it how many runs of a candidate harness go on at a
+            time: a quarter more than calls in flight.
         calls: Makes every call to a provider.
         candidate: The candidate, where an application brings it as an object; None to open the plan's.
     """

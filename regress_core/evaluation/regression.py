@@ -63,7 +63,7 @@ class CandidateAgent:
         run_options: Policies, context (each baseline's, when left out), what is recorded.
         on_missing_tool_call: What to do about a call that has no recorded output left.
         comparison_options: How its records are compared.
-        limits: How many runs go on at a time, and how hard providers are pressed.
+        limits: How hard providers are pressed, and with it how many runs go on at a time.
     """
 
     agent: Agent
