@@ -25,7 +25,7 @@ _PATHS: dict[SignalName, tuple[str, ...]] = {
 }
 _SHOWN_CHARACTERS = 80
 _SHOWN_DIFFERENCES = 3
-_MISS_CHARACTERS = 400  # what was asked, and what the record has instead
+_ERROR_CHARACTERS = 400  # an error says what to do about it
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +73,10 @@ def classify(
 def _failure(candidate: RunRecord, *, replay_miss: bool) -> str:
     known = (candidate.error_name, candidate.error_message)
     error = ": ".join(" ".join(text.split()) for text in known if text)
+    shown = _window(error, 0, _ERROR_CHARACTERS)
     if replay_miss:
-        return (
-            f"diverged: {_window(error, 0, _MISS_CHARACTERS)}" if error else "diverged: an output is missing"
-        )
-    return f"candidate failed: {_window(error, 0)}" if error else "candidate failed"
+        return f"diverged: {shown}" if error else "diverged: an output is missing"
+    return f"candidate failed: {shown}" if error else "candidate failed"
 
 
 def _in_one_line(text: str | None) -> str:
