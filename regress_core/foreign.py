@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
+from collections.abc import Awaitable
+from typing import TypeVar, cast
+
+T = TypeVar("T")
 
 
 def passes_through(error: BaseException) -> bool:
@@ -15,6 +20,11 @@ def passes_through(error: BaseException) -> bool:
         task = asyncio.current_task()
         return task is not None and task.cancelling() > 0
     return isinstance(error, KeyboardInterrupt | GeneratorExit)
+
+
+async def settled(value: Awaitable[T] | T) -> T:
+    """Give what a function came to that may be async or not."""
+    return await value if inspect.isawaitable(value) else cast("T", value)
 
 
 def error_text(error: BaseException) -> str:

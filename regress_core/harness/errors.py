@@ -85,6 +85,11 @@ class BrokenOffError(AgentError):
         super().__init__(f"{type(raised).__name__}: {error_text(raised)}")
 
 
+def failure_of(raised: BaseException) -> Exception:
+    """Give the error that a run fails with for what its code raised; SystemExit and the like broke it off."""
+    return raised if isinstance(raised, Exception) else BrokenOffError(raised)
+
+
 class MissingToolOutputError(AgentError):
     """A replayed run asked for a tool output that the record does not have."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from regress_core.foreign import error_text
+from regress_core.foreign import error_text, settled
 from regress_core.harness.errors import (
     AgentError,
     HandoffApprovalRequiredError,
@@ -42,9 +41,7 @@ async def decide(
     if policy is None:
         return deny("policy_not_configured", result_mode="throw")
     try:
-        result = policy(asked)
-        if inspect.isawaitable(result):
-            result = await result
+        result = await settled(policy(asked))
     except Exception as error:  # noqa: BLE001 - whatever a policy raises, the call must not happen
         facts: JsonObject = {"errorName": name_in_record(error), "errorMessage": error_text(error)}
         return deny("policy_error", result_mode="throw", metadata=facts)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
-from regress_core.foreign import passes_through
+from regress_core.foreign import passes_through, settled
 from regress_core.harness.agent import Agent, GuardrailInput, GuardrailResult
 from regress_core.harness.errors import (
-    BrokenOffError,
     HarnessError,
     MaxTurnsExceededError,
     OutputGuardrailTripwireTriggered,
     ToolArgumentsError,
     ToolCallError,
+    failure_of,
 )
 from regress_core.harness.fingerprints import MessageHashes
 from regress_core.harness.governance import (
@@ -63,7 +62,7 @@ async def run_agent(
     except BaseException as raised:
         if passes_through(raised):
             raise
-        error = raised if isinstance(raised, Exception) else BrokenOffError(raised)
+        error = failure_of(raised)
     return AgentRun(await run.finish(error), error, run.usage)
 
 
@@ -154,14 +153,12 @@ class _Run:
     async def _instructions(self, agent: Agent) -> str | None:
         if agent.instructions is None or isinstance(agent.instructions, str):
             return agent.instructions
-        rendered = agent.instructions(self._context)
-        return await rendered if inspect.isawaitable(rendered) else rendered
+        return await settled(agent.instructions(self._context))
 
     async def _guard(self, turn: int, text: str) -> None:
         for guardrail in self._agent.output_guardrails:
-            result = guardrail.execute(GuardrailInput(self._agent, self._context, text, tuple(self._items)))
-            if inspect.isawaitable(result):
-                result = await result
+            asked = GuardrailInput(self._agent, self._context, text, tuple(self._items))
+            result = await settled(guardrail.execute(asked))
             if not isinstance(result, GuardrailResult):  # pyright: ignore[reportUnnecessaryIsInstance] - an adapter made it
                 raise TypeError(f'guardrail "{guardrail.name}" gave {type(result).__name__}')
             triggered = result.tripwire_triggered

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,7 +9,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, cast
 
-from regress_core.foreign import error_text, passes_through
+from regress_core.foreign import error_text, passes_through, settled
 from regress_core.harness.errors import name_in_record
 from regress_core.harness.fingerprints import (
     SCHEMA_VERSION,
@@ -109,9 +108,7 @@ class Recorder:
         self._metadata = as_json(self._options.metadata)
         if self._options.context_redactor is not None:
             # Of a copy: what the redactor takes away the tools still need.
-            context = self._options.context_redactor(as_json(context))
-            if inspect.isawaitable(context):
-                context = await context
+            context = await settled(self._options.context_redactor(as_json(context)))
         self._context = as_json(context)
 
     def prompt(
@@ -234,9 +231,7 @@ class Recorder:
         if self._options.sink is None:
             return
         try:
-            told = self._options.sink(record)
-            if inspect.isawaitable(told):
-                await told
+            await settled(self._options.sink(record))
         except BaseException as error:
             if passes_through(error):
                 raise

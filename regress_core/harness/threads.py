@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import inspect
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, TypeVar
+
+from regress_core.foreign import settled
 
 T = TypeVar("T")
 
@@ -54,6 +57,13 @@ async def in_own_thread(function: Callable[[], T]) -> T:
 
     threading.Thread(target=work, name="agent", daemon=True).start()
     return await (await done).give()
+
+
+async def call_apart(function: Callable[..., object], *arguments: object) -> object:
+    """Call a function that may be async or not; one that is not runs in a thread of its own."""
+    if inspect.iscoroutinefunction(function):
+        return await settled(function(*arguments))
+    return await settled(await in_own_thread(lambda: function(*arguments)))
 
 
 def _close_loop_of_thread() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic_core import to_jsonable_python
 
 from regress_core.errors import RegressError
-from regress_core.harness.threads import in_own_thread
+from regress_core.harness.threads import call_apart
 from regress_core.models.client import ToolSpec
 from regress_core.records.canonical import canonical_json
 from regress_core.records.json_io import DEEPEST, JsonObject, JsonValue
@@ -107,12 +106,7 @@ async def call_tool(execute: Execute, arguments: JsonValue, context: RunContext)
     """
     own = as_json(arguments)
     try:
-        if inspect.iscoroutinefunction(execute):
-            output: object = await execute(own, context)
-        else:
-            output = await in_own_thread(lambda: execute(own, context))
-            if inspect.isawaitable(output):
-                output = await output
+        output = await call_apart(execute, own, context)
     except ToolError as error:
         raise ToolError(as_json(error.output)) from error
     return as_json(output)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 
 from regress_core.foreign import error_text, passes_through
-from regress_core.harness.threads import in_own_thread
+from regress_core.harness.threads import call_apart
 from regress_core.judge.contract import RunJudge, RunJudgeInput, RunJudgeResult
 from regress_core.judge.outcome import JudgeOutcome
 from regress_core.records.json_io import JsonError
@@ -19,7 +18,7 @@ async def ask_judge(judge: RunJudge, asked: RunJudgeInput, time_out_s: float) ->
     """
     try:
         async with asyncio.timeout(time_out_s):
-            answer: object = await _answer(judge, asked)
+            answer: object = await call_apart(judge, asked)
     except TimeoutError as error:
         return _no_verdict(error_text(error) or f"the judge took longer than {time_out_s:g} s")
     except BaseException as error:
@@ -35,13 +34,6 @@ async def ask_judge(judge: RunJudge, asked: RunJudgeInput, time_out_s: float) ->
     except (JsonError, ValueError, TypeError) as error:
         return _no_verdict(f"the judge gave no valid RunJudgeResult: {error_text(error)}")
     return JudgeOutcome(judge="regression", state="verdict", result=result, advisory=True)
-
-
-async def _answer(judge: RunJudge, asked: RunJudgeInput) -> object:
-    if inspect.iscoroutinefunction(judge):
-        return await judge(asked)
-    answer = await in_own_thread(lambda: judge(asked))
-    return await answer if inspect.isawaitable(answer) else answer
 
 
 def _no_verdict(reason: str) -> JudgeOutcome:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Callable, Iterable
 
+from regress_core.foreign import settled
 from regress_core.models.client import ModelError, ModelReply, ModelRequest
 
 
@@ -63,5 +63,4 @@ class FunctionClient:
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Give what the function makes of the request."""
-        reply = self._function(request)
-        return await reply if inspect.isawaitable(reply) else reply
+        return await settled(self._function(request))

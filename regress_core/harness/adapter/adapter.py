@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from regress_core.errors import InputError
-from regress_core.foreign import error_text, passes_through
+from regress_core.foreign import error_text, passes_through, settled
 from regress_core.harness.adapter.files import AdapterLocation
 from regress_core.harness.adapter.importing import imported
 from regress_core.harness.descriptor.descriptor import HarnessDescriptor
-from regress_core.harness.errors import BrokenOffError
+from regress_core.harness.errors import failure_of
 from regress_core.harness.replay.recorded_tools import ReplayMode
 from regress_core.records.model import RunRecord
 
@@ -94,14 +94,13 @@ class Adapter:
         if function not in self.functions:
             return None
         try:
-            result = self.functions[function](argument)
-            return await result if inspect.isawaitable(result) else result
+            return await settled(self.functions[function](argument))
         except Exception:
             raise
         except BaseException as error:  # which would end all the other cases too
             if passes_through(error):
                 raise
-            raise BrokenOffError(error) from error
+            raise failure_of(error) from error
 
     async def prepare(self, function: str, context: AdapterContext) -> Any:  # noqa: ANN401 - its own
         """Call a function before the first case.

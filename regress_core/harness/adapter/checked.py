@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
 from regress_core.errors import InputError
+from regress_core.foreign import settled
 from regress_core.harness.replay.recorded_tools import (
     MissingToolCall,
     MissingToolCallResolution,
@@ -47,9 +47,7 @@ def checked_resolution(function: Callable[[MissingToolCall], Any]) -> OnMissingT
     """Check what the adapter makes of a missing call, each time it is asked."""
 
     async def checked(missing: MissingToolCall) -> MissingToolCallResolution:
-        answer = function(missing)
-        answer = await answer if inspect.isawaitable(answer) else answer
-        return expected(MissingToolCallResolution, answer, "on_missing_tool_call")
+        return expected(MissingToolCallResolution, await settled(function(missing)), "on_missing_tool_call")
 
     return checked
 

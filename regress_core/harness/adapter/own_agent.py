@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
@@ -12,13 +11,13 @@ from regress_core.calls.trouble import TROUBLE_KINDS, TroubleError, trouble_of
 from regress_core.foreign import passes_through
 from regress_core.harness.adapter.adapter import CaseContext
 from regress_core.harness.adapter.agent_tools import AgentTools
-from regress_core.harness.errors import BrokenOffError
+from regress_core.harness.errors import failure_of
 from regress_core.harness.recorder import Recorder
 from regress_core.harness.replay.replay import CandidateRun, ReplayOptions, replaying_tools
 from regress_core.harness.replay.start import replay_input
 from regress_core.harness.run import RunInput, Runtime
 from regress_core.harness.run_options import RunOptions
-from regress_core.harness.threads import in_own_thread
+from regress_core.harness.threads import call_apart
 from regress_core.harness.tools import RunContext, Tool, as_json
 from regress_core.models.client import Usage
 from regress_core.models.errors_of import model_error_of
@@ -161,12 +160,7 @@ async def _built(
 
 
 async def _answer(agent: OwnAgent, request: AgentRequest) -> RunRecord | str:
-    if inspect.iscoroutinefunction(agent):
-        answer = await agent(request)
-    else:
-        answer = await in_own_thread(lambda: agent(request))
-        if inspect.isawaitable(answer):
-            answer = await answer
+    answer = await call_apart(agent, request)
     if isinstance(answer, RunRecord):  # checked, and a copy: the agent may go on with its own
         return RunRecord.parse(loads_own(dumps_text(answer.data)))
     if not isinstance(answer, str):
@@ -176,9 +170,8 @@ async def _answer(agent: OwnAgent, request: AgentRequest) -> RunRecord | str:
 
 def _failure(raised: BaseException) -> Exception:
     """Give what ended the run: the trouble that a provider's error is, any other error as it is."""
-    if not isinstance(raised, Exception):
-        return BrokenOffError(raised)
-    known = None if isinstance(raised, TroubleError) else model_error_of(raised)
+    error = failure_of(raised)
+    known = None if isinstance(error, TroubleError) else model_error_of(error)
     if known is None or known.kind not in TROUBLE_KINDS:
-        return raised
+        return error
     return TroubleError(trouble_of(known, "candidate", known.message))

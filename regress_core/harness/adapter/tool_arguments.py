@@ -10,7 +10,7 @@ from typing import Any, cast
 from pydantic import BaseModel
 
 from regress_core.harness.tools import as_json
-from regress_core.records.canonical import canonical_json
+from regress_core.records.canonical import same_json
 from regress_core.records.json_io import JsonObject, JsonValue
 
 
@@ -102,6 +102,6 @@ class ToolParameters:
         if default is inspect.Parameter.empty:
             return False
         try:
-            return canonical_json(as_json(_as_given(default))) == canonical_json(value)
+            return same_json(as_json(_as_given(default)), value)
         except TypeError:  # a default without a JSON form, such as a marker object
             return False

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Literal
 
+from regress_core.foreign import settled
 from regress_core.harness.errors import MissingToolOutputError
 from regress_core.harness.replay.start import InputSource
 from regress_core.harness.tools import as_json
@@ -176,8 +176,7 @@ class ReplayingTools:
         if self._on_missing is None:
             resolution = MissingToolCallResolution("use_live" if self._mode == "hybrid" else "throw")
         else:
-            answer = self._on_missing(missing)
-            resolution = await answer if inspect.isawaitable(answer) else answer
+            resolution = await settled(self._on_missing(missing))
         if resolution.action == "use_output":
             self._count(replayed=1)
             return as_json(resolution.output)

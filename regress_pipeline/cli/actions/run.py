@@ -92,15 +92,7 @@ def run(inputs: Inputs, choices: Choices, *, resume: str | None, env_file: Path 
     loaded = load(inputs)
     if not loaded.cases and not choices.allow_empty:
         return no_cases(inputs)
-    plan = build_plan(
-        loaded.suite,
-        loaded.candidate,
-        loaded.cases,
-        trigger="cli",
-        clock=utc_now,
-        new_id=new_evaluation_id,
-        how=loaded.how,
-    )
+    plan = loaded.plan()
     settings = load_settings(store=choices.store)
     if choices.out is not None:
         check_out(choices.out, settings.store, plan)
@@ -119,15 +111,7 @@ def validate(inputs: Inputs, *, allow_empty: bool, env_file: Path | None) -> Exi
     if not loaded.cases and not allow_empty:
         return no_cases(inputs)
     suite, candidate = loaded.suite, loaded.candidate
-    plan = build_plan(
-        suite,
-        candidate,
-        loaded.cases,
-        trigger="cli",
-        clock=utc_now,
-        new_id=new_evaluation_id,
-        how=loaded.how,
-    )
+    plan = loaded.plan()
     with redirect_stdout(sys.stderr):
         check_candidate(plan)
     say(f"suite {suite.name}: {len(loaded.cases)} cases")
@@ -177,6 +161,18 @@ class Loaded:
     candidate: Candidate
     cases: tuple[CaseRef, ...]
     how: HowToRun
+
+    def plan(self) -> EvaluationPlan:
+        """Plan what was loaded."""
+        return build_plan(
+            self.suite,
+            self.candidate,
+            self.cases,
+            trigger="cli",
+            clock=utc_now,
+            new_id=new_evaluation_id,
+            how=self.how,
+        )
 
 
 def load(inputs: Inputs) -> Loaded:
