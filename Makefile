@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types env lock
+.PHONY: demo test lint types env lock live-check
 
 demo: env
 	@$(BIN)/regress demo
@@ -17,6 +17,13 @@ lint: env
 
 types: env
 	$(BIN)/pyright
+
+# Whether judges work with a model of yours, for a few cents at most: make live-check MODEL=openai:gpt-4.1-mini, with
+# the key in OPENAI_API_KEY. PRICE="0.4 1.6" states US dollars per million tokens of input and output where no public
+# price is known.
+live-check: env
+	@$(if $(MODEL),,echo "name a model: make live-check MODEL=provider:model, such as openai:gpt-4.1-mini" >&2; exit 2)
+	@$(BIN)/python examples/support_agent/live_check.py $(MODEL) $(if $(PRICE),--price $(PRICE))
 
 env: $(VENV)/.installed
 

@@ -21,13 +21,14 @@ from typing import Any
 
 from measuring import in_fresh_process, peak_rss_mb
 
-from regress_core.calls.limits import CallLimits
 from regress_core.evaluation.case import Evidence, Trial, evaluate_trial
 from regress_core.evaluation.engine import run_evaluation
 from regress_core.evaluation.events import Event
+from regress_core.evaluation.judging import Judging
 from regress_core.evaluation.plan import EvaluationPlan, begin, build_plan
 from regress_core.evaluation.ports import Ports
 from regress_core.evaluation.source import RecordedCandidate
+from regress_core.evaluation.spending import spending_of
 from regress_core.ids import new_evaluation_id, utc_now
 from regress_core.suite.candidate import load_candidate
 from regress_core.suite.loading import suite_of_records
@@ -138,23 +139,26 @@ def _measured(what: str, folder: Path) -> dict[str, float]:
 def _measure(what: str, folder: Path) -> dict[str, float]:
     started = time.perf_counter()
     plan = _plan(folder)
-    if what == "run":
-        asyncio.run(_evaluate(plan))
-    else:
-        with Ports.open(folder / "store") as ports:
+    with Ports.open(folder / f"store-{what}") as ports:
+        if what == "run":
+            asyncio.run(_evaluate(plan, ports))
+        else:
             run_evaluation(begin(plan, ports.journal), ports, _ignore)
     seconds = time.perf_counter() - started
     return {"seconds": round(seconds, 2), "peak_rss_mb": peak_rss_mb()}
 
 
-async def _evaluate(plan: EvaluationPlan) -> None:
+async def _evaluate(plan: EvaluationPlan, ports: Ports) -> None:
     source = RecordedCandidate(plan.candidate.records, plan.suite.config.compare)
+    # Nobody is asked, neither a judge nor the candidate's model.
+    judging = Judging(plan, source, None, time_out_s=0)
+    spending = spending_of(plan, ports.journal.ledger(), utc_now)
 
     async def keep(evidence: Evidence) -> Evidence:
         return evidence
 
     for case in plan.suite.cases:
-        await evaluate_trial(Trial(plan, case, 1, {}), source, CallLimits(), utc_now, keep)
+        await evaluate_trial(Trial(plan, case, 1, {}), source, judging, spending, utc_now, keep)
 
 
 def _plan(folder: Path) -> EvaluationPlan:

@@ -12,7 +12,7 @@ from pathlib import Path
 from jsonschema import Draft202012Validator
 
 from regress_core.evaluation.engine import run_evaluation
-from regress_core.evaluation.events import Event
+from regress_core.evaluation.events import Emit
 from regress_core.evaluation.plan import begin, build_plan
 from regress_core.evaluation.ports import Ports
 from regress_core.harness import CaseContext, RunContext, RunOptions, Tool, allow_all
@@ -121,7 +121,7 @@ async def _record(root: Path, cases: int) -> None:
         (root / "records" / f"case-{number:05d}.json").write_bytes(dumps(run.record.data))
 
 
-def evaluate(root: Path, ports: Ports) -> RunRegressionSummary:
+def evaluate(root: Path, ports: Ports, emit: Emit = lambda _: None) -> RunRegressionSummary:
     """Evaluate a suite folder as `regress run` does.
 
     Raises:
@@ -132,7 +132,7 @@ def evaluate(root: Path, ports: Ports) -> RunRegressionSummary:
     plan = build_plan(
         suite, candidate, suite.cases, trigger="library", clock=utc_now, new_id=new_evaluation_id
     )
-    summary = run_evaluation(plan, ports, _ignore, enter=lambda plan: begin(plan, ports.journal))
+    summary = run_evaluation(plan, ports, emit, enter=lambda plan: begin(plan, ports.journal))
     if summary.totals.passed != len(suite.cases):
         raise RuntimeError(f"not every case passes: {summary.totals}")
     return summary
@@ -145,7 +145,3 @@ def _order(arguments: JsonObject, _: RunContext) -> JsonValue:
 
 def _parcel(arguments: JsonObject, _: RunContext) -> JsonValue:
     return {"parcelId": f"P-{arguments['id']}", "carrier": "post", "stops": ["Turin", "Milan"]}
-
-
-def _ignore(_: Event) -> None:
-    pass

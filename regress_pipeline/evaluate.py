@@ -135,7 +135,7 @@ def _metadata(plan: EvaluationPlan, asset: str, done: CaseDone) -> dict[str, dg.
         "resumed": done.resumed,
     }
     if asset == "judge_results":
-        return {**common, "judge": outcome.judge.verdict if outcome.judge else "none"}
+        return {**common, "judge": _judge_word(outcome), "cost_usd": outcome.cost_usd}
     if asset == "baseline_records":
         return {**common, "run_id": outcome.baseline_run_id or "", "sha256": outcome.baseline_sha256}
     if asset == "candidate_records":
@@ -143,6 +143,14 @@ def _metadata(plan: EvaluationPlan, asset: str, done: CaseDone) -> dict[str, dg.
     if asset == "comparisons":
         return {**common, "equal": bool(outcome.equal), "signals": list(outcome.signals.raised())}
     return {**common, "status": outcome.status, "reasons": list(outcome.reasons)}
+
+
+def _judge_word(outcome: CaseOutcome) -> str:
+    """Give the regression judge's verdict, else what became of it; `none` where there is no such judge."""
+    if outcome.judge is not None:
+        return outcome.judge.verdict
+    states = [one.state for one in outcome.findings.judging if one.judge == "regression"]
+    return states[0] if states else "none"
 
 
 def _data_version(asset: str, outcome: CaseOutcome) -> str:

@@ -101,7 +101,7 @@ def launch(
             run_ids = _run(plan, suite, settings, home, observe)
         except dg.DagsterExecutionInterruptedError as error:  # what Dagster makes of Ctrl-C
             raise KeyboardInterrupt from error
-        summary = summarize_evaluation(plan, ports.journal)
+        summary = summarize_evaluation(plan, ports)
         return Launched(plan.evaluation_id, run_ids, summary, ports.outputs_of(plan.evaluation_id))
 
 

@@ -43,3 +43,15 @@ def test_concurrency() -> None:
     assert (run["concurrency"], run["ideal"]) == (3, 1.2)  # two rounds of three turns of 0.2 s
     assert run["seconds"] >= run["ideal"]
     assert run["ratio"] >= 1
+
+
+def test_judge_runner() -> None:
+    told = figures("judge_runner.py", cases=4, concurrency=3)
+
+    assert told["cases"] == 4
+    (run,) = told["runs"]
+    assert (run["concurrency"], run["calls"], run["ideal"]) == (3, 4, 0.4)  # two rounds of 0.2 s
+    assert run["judging_s"] >= run["ideal"]
+    assert run["wall_s"] >= run["judging_s"]
+    assert run["ratio"] >= 1
+    assert run["again_calls"] == 0

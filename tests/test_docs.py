@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from regress_core.records.json_io import JsonObject, JsonValue
+from tests.support.openai_server import KEY, Answer, Behaviour, OpenAIServer, text
+
 DOCS = Path(__file__).parent.parent / "docs"
 _BIN = Path(sys.executable).parent
 _FENCE = re.compile(r"^```(?P<info>[^`\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-_FILES = {"json", "python", "yaml"}
+_FILES = {"csv", "json", "markdown", "python", "yaml"}
 
 
 @dataclass(frozen=True)
@@ -48,8 +53,8 @@ def _blocks(text: str) -> Iterator[Block]:
         yield Block(kind, options, match["text"], text.count("\n", 0, match.start()) + 1)
 
 
-def follow(blocks: Sequence[Block], folder: Path) -> None:
-    """Do in a folder what the blocks of a document say.
+def follow(blocks: Sequence[Block], folder: Path, environment: Mapping[str, str] | None = None) -> None:
+    """Do in a folder what the blocks of a document say, its commands with these variables besides.
 
     A block with a `title` is a file of that name. One of `sh` is commands, each of which ends with the exit
     code of the block's `exit`, or 0. One of `text` is what the command before it printed; `…` stands for
@@ -64,18 +69,18 @@ def follow(blocks: Sequence[Block], folder: Path) -> None:
             printed = None
         elif block.kind == "sh":
             for command in block.text.splitlines():
-                printed = _run(command, folder, int(block.options.get("exit", "0")), place)
+                printed = _run(command, folder, environment or {}, int(block.options.get("exit", "0")), place)
         else:
             assert block.kind in _FILES, f"{place}: nothing is done with {block.kind or 'a bare block'}"
             _write(folder / block.options["title"], block.text)
 
 
-def _run(command: str, folder: Path, code: int, place: str) -> str:
+def _run(command: str, folder: Path, environment: Mapping[str, str], code: int, place: str) -> str:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("REGRESS_", "OPENAI_"))}
     done = subprocess.run(
         shlex.split(command),
         cwd=folder,
-        env=kept | {"PATH": f"{_BIN}{os.pathsep}{kept.get('PATH', '')}"},
+        env={**kept, "PATH": f"{_BIN}{os.pathsep}{kept.get('PATH', '')}", **environment},
         capture_output=True,
         encoding="utf-8",
         check=False,
@@ -98,9 +103,39 @@ def _pattern(text: str) -> str:
     return "".join(lines)
 
 
+def judging(request: JsonObject, _: int) -> Answer:
+    """Stand in for the model that the judges of judges.md ask: it dislikes promises."""
+    system, user = (message["content"] for message in request["messages"])
+    promises = "will arrive" in user
+    said: JsonValue
+    if system.startswith("You grade"):
+        reason = "It promises that the order will arrive." if promises else "It says what the tool said."
+        said = [{"dimensionId": "promises-nothing", "passed": not promises, "reason": reason}]
+    elif system.startswith("You score"):
+        said = {"accuracy": 2.5 if promises else 5, "tone": 5, "format": 5, "reasoning": "As it is."}
+    else:
+        verdict, summary = ("warn", "It promises what no tool said.") if promises else ("pass", "Warmer.")
+        said = {"verdict": verdict, "summary": summary, "findings": []}
+    return text(json.dumps(said))
+
+
+_MODELS: dict[str, Behaviour] = {"judges.md": judging}
+"""What answers, by document, in place of the model that its commands ask."""
+
+
+@contextmanager
+def _environment_of(document: Path) -> Generator[dict[str, str]]:
+    if document.name not in _MODELS:
+        yield {}
+        return
+    with OpenAIServer(_MODELS[document.name]) as server:
+        yield {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": KEY}
+
+
 @pytest.mark.parametrize("document", sorted(DOCS.glob("*.md")), ids=lambda path: path.name)
 def test_a_document_does_what_it_says(document: Path, tmp_path: Path) -> None:
-    follow(blocks_of(document.read_text(encoding="utf-8")), tmp_path)
+    with _environment_of(document) as environment:
+        follow(blocks_of(document.read_text(encoding="utf-8")), tmp_path, environment)
 
 
 FAULTY = [

@@ -1,1 +1,1 @@
-"""The one place that retries, waits and limits, for every call that costs money or goes over a network."""
+"""The one place that retries, waits, limits and pays, for every call that goes over a network."""

@@ -11,7 +11,9 @@ import asyncio
 import random as random_module
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from regress_core.calls.circuit import Circuit
@@ -21,6 +23,13 @@ from regress_core.calls.trouble import TROUBLE_KINDS, Trouble, TroubleError, Tro
 from regress_core.models.client import ModelError
 
 T = TypeVar("T")
+
+Send = Callable[[], Awaitable[T]]
+"""Sends one request and gives what is answered."""
+
+Charge = Callable[[], AbstractAsyncContextManager[Callable[[Send[T]], Awaitable[T]]]]
+"""Pays for one request: reserves at entry what it may cost, gives what sends it and settles the cost; what
+was not sent is taken back at exit."""
 
 _OF_ONE_REQUEST = (403, 404)
 """What a provider may also answer for what one request holds or asks for: moderation, one agent's model.
@@ -73,7 +82,7 @@ class CallRunner:
         self._circuit = Circuit(limits.failures_to_open, limits.cool_down_s, clock)
         self._queues: _Queues | None = None
 
-    async def run(self, attempt: Callable[[], Awaitable[T]], *, stage: TroubleStage) -> T:
+    async def run(self, attempt: Send[T], *, stage: TroubleStage, charge: Charge[T] | None = None) -> T:
         """Make one call.
 
         An attempt that ends in a `ModelError` that may pass (`rate limit`, `outage`, `time-out`,
@@ -83,19 +92,21 @@ class CallRunner:
         Args:
             attempt: Sends one request; called once for each attempt. It must not retry on its own.
             stage: Where the case is that the call is made for.
+            charge: Pays for each attempt; None for calls that nobody pays for.
 
         Returns:
             What the first attempt that succeeded gave.
 
         Raises:
             TroubleError: If there is no answer for a reason that is not the asker's, or the circuit is open.
-            ModelError: If the provider refused the request. Whatever else the attempt raises comes out too.
+            ModelError: If the provider refused the request. Whatever else the attempt or the charge raises
+                comes out too.
         """
         call = _Call(stage)
         try:
             while True:
                 try:
-                    value = await self._send(call, attempt)
+                    value = await self._send(call, attempt, charge)
                 except ModelError as error:
                     if error.kind == "refused request":
                         self._circuit.answered()
@@ -108,22 +119,29 @@ class CallRunner:
         finally:
             self._circuit.over(call)
 
-    async def _send(self, call: _Call, attempt: Callable[[], Awaitable[T]]) -> T:
-        """Send one request, once there is a slot for it and its turn has come."""
+    async def _send(self, call: _Call, attempt: Send[T], charge: Charge[T] | None) -> T:
+        """Send one request, once there is a slot and money for it and its turn has come."""
         self._stop_if_open(call)
         queues = self._queues_of_this_loop()
         async with queues.slots:
-            async with queues.turnstile:
-                # Asked again after each wait: the circuit may have opened, the turn may have been put off.
-                self._stop_if_open(call)
-                while (wait_s := self._pace.wait_s()) > 0:
-                    await self._sleep(wait_s)
-                    self._stop_if_open(call)
-                self._pace.leave()
-            call.attempts += 1
-            return await self._within_time(attempt)
+            self._stop_if_open(call)
+            # Before its turn: for money it may have to wait, and what had its turn already would leave late,
+            # too close to others or although the circuit has opened.
+            async with nullcontext(_unpaid) if charge is None else charge() as pay:
+                await self._turn(call, queues.turnstile)
+                call.attempts += 1
+                return await pay(partial(self._within_time, attempt))
 
-    async def _within_time(self, attempt: Callable[[], Awaitable[T]]) -> T:
+    async def _turn(self, call: _Call, turnstile: asyncio.Lock) -> None:
+        async with turnstile:
+            # Asked again after each wait: the circuit may have opened, the turn may have been put off.
+            self._stop_if_open(call)
+            while (wait_s := self._pace.wait_s()) > 0:
+                await self._sleep(wait_s)
+                self._stop_if_open(call)
+            self._pace.leave()
+
+    async def _within_time(self, attempt: Send[T]) -> T:
         deadline = asyncio.timeout(self._limits.time_out_s)
         try:
             async with deadline:
@@ -168,6 +186,10 @@ class CallRunner:
         if too_long:
             text += f"; the provider asks to wait {asked_s:g} s, too long to wait for"
         raise TroubleError(_trouble(call, error, text)) from error
+
+
+async def _unpaid(send: Send[T]) -> T:
+    return await send()
 
 
 def _trouble(call: _Call, error: ModelError, text: str) -> Trouble:

@@ -12,7 +12,8 @@ from regress_core.records.json_io import JsonObject
 
 TroubleKind = Literal["input", "outage", "quota", "configuration", "internal error"]
 """`input`: a file that is missing, changed or cannot be compared or replayed. `outage`: a provider that
-limits, fails, hangs or cannot be reached. `quota`: the account has no money left. `configuration`: a wrong
+limits, fails, hangs or cannot be reached. `quota`: the account has no money left, or the cost cap
+is reached. `configuration`: a wrong
 key or an unknown model. `internal error`: a fault of this program."""
 
 TroubleStage = Literal["baseline", "candidate", "comparison", "judge"]

@@ -9,6 +9,7 @@ from typing import Protocol
 from regress_core.calls.trouble import Trouble
 from regress_core.compare.options import CompareOptions
 from regress_core.evaluation.run_facts import RunFacts
+from regress_core.evaluation.spending import Spending
 from regress_core.harness.replay.recorded_tools import ReplayMode
 from regress_core.harness.replay.replay import CandidateRun
 from regress_core.judge.contract import RunJudge
@@ -54,8 +55,16 @@ class CandidateSource(Protocol):
         """What the candidate's descriptor holds, for the judge."""
         ...
 
-    async def run(self, case: CaseRef, baseline: RunRecord, trial: int) -> CandidateEvidence:
+    async def run(
+        self, case: CaseRef, baseline: RunRecord, trial: int, spending: Spending
+    ) -> CandidateEvidence:
         """Give the candidate's record of a case.
+
+        Args:
+            case: The case.
+            baseline: Its recorded run.
+            trial: Counts from 1.
+            spending: Pays for the calls of real models.
 
         Raises:
             TroubleError: If there is none, for a reason that is not the candidate's.
@@ -63,8 +72,13 @@ class CandidateSource(Protocol):
         ...
 
 
-def evidence_of(run: CandidateRun, mode: ReplayMode) -> CandidateEvidence:
+def evidence_of(run: CandidateRun, mode: ReplayMode, cost_usd: float = 0.0) -> CandidateEvidence:
     """Give the evidence of a run that was made here.
+
+    Args:
+        run: The run.
+        mode: Where its tool outputs came from.
+        cost_usd: What its calls cost, US dollars.
 
     Raises:
         JsonError: If the record is not valid.
@@ -75,6 +89,7 @@ def evidence_of(run: CandidateRun, mode: ReplayMode) -> CandidateEvidence:
         replay_miss=run.replay_miss,
         usage=run.usage,
         duration_s=run.duration_s,
+        cost_usd=cost_usd,
     )
     text = dumps_text(RunRecord.parse(run.record.data).data)  # checked: the history could not take any other
     sha256 = hashlib.sha256(text.encode("utf-8")).hexdigest()

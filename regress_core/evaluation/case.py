@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from regress_core.calls.limits import CallLimits
 from regress_core.calls.trouble import Trouble, TroubleError
 from regress_core.compare.comparison import compare_run_records
 from regress_core.compare.model import NO_SIGNALS, Comparison
 from regress_core.compare.options import CompareOptions
 from regress_core.evaluation.candidate import CandidateEvidence, CandidateSource
+from regress_core.evaluation.judging import Judging, Pair
 from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.evaluation.run_facts import RunFacts
 from regress_core.evaluation.source import load_planned, text_of
+from regress_core.evaluation.spending import Spending
 from regress_core.foreign import error_text, passes_through
 from regress_core.ids import Clock
 from regress_core.journal.journal import Stage
-from regress_core.judge.asking import ask_judge
-from regress_core.judge.contract import RunJudgeInput
-from regress_core.judge.outcome import JudgeOutcome
+from regress_core.judge.time_limit import JudgeTimeUpError
 from regress_core.records.canonical import hash_text
 from regress_core.records.json_io import dumps_text, loads_own
+from regress_core.records.loading import LoadedRecord
 from regress_core.records.model import RunRecord
 from regress_core.suite.classification import classify
-from regress_core.suite.contract import CaseJudgeSummary
+from regress_core.suite.judged import Judged
 from regress_core.suite.loading import CaseRef
-from regress_core.suite.outcome import CaseOutcome
+from regress_core.suite.outcome import NO_FINDINGS, CaseOutcome
 
 T = TypeVar("T")
 
@@ -65,14 +65,15 @@ class Trial:
 
 
 async def evaluate_trial(
-    trial: Trial, source: CandidateSource, limits: CallLimits, clock: Clock, keep: Keep
+    trial: Trial, source: CandidateSource, judging: Judging, spending: Spending, clock: Clock, keep: Keep
 ) -> CaseWork:
     """Get the candidate's record, compare, judge and classify.
 
-    Trouble is an inconclusive outcome; only cancellation, and what `keep` raises, comes out.
+    Trouble is an inconclusive outcome; only cancellation, what `keep` raises, and judges that have taken too
+    long come out.
     """
     started = time.perf_counter()
-    work = _Work(trial, source, limits, _blank(trial, clock))
+    work = _Work(trial, source, judging, spending, _blank(trial, clock))
     pair = await work.attempt(work.run())
     if pair is not None:
         if pair.to_keep:
@@ -115,14 +116,20 @@ def _blank(trial: Trial, clock: Clock) -> CaseOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
-    """Both records of a trial; `to_keep` is what is to be committed before anything is built on them."""
+class _Records:
+    """The records of a trial.
 
-    baseline: RunRecord
+    Attributes:
+        accepted: The accepted runs of the case; the first is the baseline.
+        candidate: The candidate's record.
+        to_keep: What is to be committed before anything is built on them.
+    """
+
+    accepted: Sequence[LoadedRecord]
     candidate: CandidateEvidence
     to_keep: Evidence
 
-    def as_kept(self, kept: Evidence) -> _Pair:
+    def as_kept(self, kept: Evidence) -> _Records:
         """Give the pair with the run that stands."""
         same = kept["candidate"] == self.candidate.text
         return self if same else replace(self, candidate=_from_journal(kept))
@@ -132,13 +139,19 @@ class _Work:
     """A trial while it is evaluated: what is known of it so far."""
 
     def __init__(
-        self, trial: Trial, source: CandidateSource, limits: CallLimits, outcome: CaseOutcome
+        self,
+        trial: Trial,
+        source: CandidateSource,
+        judging: Judging,
+        spending: Spending,
+        outcome: CaseOutcome,
     ) -> None:
         self.evidence: dict[Stage, str] = {}
         self.outcome = outcome
         self._trial = trial
         self._source = source
-        self._limits = limits
+        self._judging = judging
+        self._spending = spending
 
     async def attempt(self, step: Awaitable[T]) -> T | None:
         """Take a step. Whatever goes wrong in it makes the outcome inconclusive, and gives None."""
@@ -147,28 +160,28 @@ class _Work:
         except TroubleError as error:
             self.outcome = _inconclusive(self.outcome, error.trouble)
         except BaseException as error:
-            if passes_through(error):
+            if passes_through(error) or isinstance(error, JudgeTimeUpError):
                 raise
             message = f"internal error: {type(error).__name__}: {error_text(error)}"
             trouble = Trouble("internal error", "comparison", type(error).__name__, message, retryable=False)
             self.outcome = _inconclusive(self.outcome, trouble)
         return None
 
-    async def run(self) -> _Pair:
-        """Get both records.
+    async def run(self) -> _Records:
+        """Get the records.
 
         Raises:
             TroubleError: If something keeps us from knowing.
         """
         case = self._trial.case
-        loaded = load_planned(case.case_id, case.baseline, "baseline")
+        baseline = load_planned(case.case_id, case.baseline, "baseline")
         if self._trial.number == 1:  # the same for every trial
-            self.evidence["baseline"] = text_of(loaded)
-        baseline = loaded.record
-        self.outcome = replace(self.outcome, baseline_run_id=baseline.run_id)
-        return await self._run(baseline)
+            self.evidence["baseline"] = text_of(baseline)
+        self.outcome = replace(self.outcome, baseline_run_id=baseline.record.run_id)
+        others = [load_planned(case.case_id, ref, "baseline") for ref in case.accepted]
+        return await self._run([baseline, *others])
 
-    async def _run(self, baseline: RunRecord) -> _Pair:
+    async def _run(self, accepted: Sequence[LoadedRecord]) -> _Records:
         """Get the candidate's record: the one that was committed before, or a new one.
 
         A run is committed before anything is built on it: it may have cost money, and it would not come out
@@ -176,58 +189,46 @@ class _Work:
         """
         trial = self._trial
         if "run" in trial.begun:
-            return _Pair(baseline, _from_journal(trial.begun), {})
-        candidate = await self._source.run(trial.case, baseline, trial.number)
+            return _Records(accepted, _from_journal(trial.begun), {})
+        baseline = accepted[0].record
+        candidate = await self._source.run(trial.case, baseline, trial.number, self._spending)
         found: dict[Stage, str] = {"candidate": candidate.text}
         if candidate.facts is not None:
             found["run"] = dumps_text(candidate.facts.to_json())
             if candidate.trouble is None:
-                return _Pair(baseline, candidate, found)
+                return _Records(accepted, candidate, found)
         self.evidence.update(found)
-        return _Pair(baseline, candidate, {})
+        return _Records(accepted, candidate, {})
 
-    async def decide(self, pair: _Pair) -> None:
+    async def decide(self, pair: _Records) -> None:
         """Compare, judge and classify.
 
         Raises:
             TroubleError: If something keeps us from knowing.
         """
-        baseline, candidate = pair.baseline, pair.candidate
-        self.outcome = replace(self.outcome, candidate_sha256=candidate.sha256)
+        candidate = pair.candidate
+        cost_usd = candidate.facts.cost_usd if candidate.facts else 0.0
+        self.outcome = replace(self.outcome, candidate_sha256=candidate.sha256, cost_usd=cost_usd)
         if candidate.trouble is not None:
             raise TroubleError(candidate.trouble)
-        comparison = _compared(baseline, candidate.record, self._source.options)
+        nearest, comparison = _nearest(pair.accepted, candidate.record, self._source.options)
+        if nearest is not pair.accepted[0]:
+            self.outcome = replace(self.outcome, accepted_sha256=nearest.sha256)
         self.evidence["comparison"] = dumps_text(comparison.to_json())
-        judged = await self._judged(baseline, candidate.record, comparison)
+        trial = self._trial
+        judged = await self._judging.of(
+            trial.case, trial.number, Pair(nearest.record, candidate.record, comparison)
+        )
+        if judged.checks:
+            self.evidence["checks"] = dumps_text([check.to_json() for check in judged.checks])
+        if judged.judges:
+            self.evidence["judge"] = dumps_text([outcome.to_json() for outcome in judged.judges])
         self._classify(candidate, comparison, judged)
 
-    async def _judged(
-        self, baseline: RunRecord, candidate: RunRecord, comparison: Comparison
-    ) -> JudgeOutcome | None:
-        judge = self._source.judge
-        if judge is None or candidate.status == "failed":  # which no verdict could mend
-            return None
-        suite = self._trial.plan.suite
-        # Without validation, which would walk through both records.
-        asked = RunJudgeInput.model_construct(
-            baseline=baseline,
-            candidate=candidate,
-            comparison=comparison,
-            expectation=suite.expectation,
-            baseline_descriptor=suite.baseline_descriptor,
-            candidate_descriptor=self._source.descriptor,
-        )
-        judged = await ask_judge(judge, asked, self._limits.run_time_out_s)
-        self.evidence["judge"] = dumps_text(judged.to_json())
-        return judged
-
-    def _classify(
-        self, candidate: CandidateEvidence, comparison: Comparison, judged: JudgeOutcome | None
-    ) -> None:
+    def _classify(self, candidate: CandidateEvidence, comparison: Comparison, judged: Judged) -> None:
         replay_miss = candidate.facts is not None and candidate.facts.replay_miss
         gate = self._trial.plan.suite.config.gate
-        verdict = classify(candidate.record, comparison, gate, replay_miss=replay_miss, judge=judged)
-        result = judged.result if judged else None
+        verdict = classify(candidate.record, comparison, gate, replay_miss=replay_miss, judged=judged)
         self.outcome = replace(
             self.outcome,
             status=verdict.status,
@@ -236,7 +237,9 @@ class _Work:
             equal=comparison.equal,
             candidate_run_id=candidate.record.run_id,
             replay_miss=replay_miss,
-            judge=CaseJudgeSummary(verdict=result.verdict, summary=result.summary) if result else None,
+            judge=judged.verdict,
+            cost_usd=self.outcome.cost_usd + sum(outcome.cost_usd for outcome in judged.judges),
+            findings=judged.findings(),
         )
 
 
@@ -244,6 +247,22 @@ def _from_journal(kept: Evidence) -> CandidateEvidence:
     text = kept["candidate"]
     facts = RunFacts.from_json(loads_own(kept["run"]))
     return CandidateEvidence(RunRecord(loads_own(text)), text, hash_text(text), facts)
+
+
+def _nearest(
+    accepted: Sequence[LoadedRecord], candidate: RunRecord, options: CompareOptions
+) -> tuple[LoadedRecord, Comparison]:
+    """Compare with one accepted run after the other; give the comparison that counts.
+
+    That is the first equal one, else the one with the fewest differences, the first of equals.
+    """
+    unequal: list[tuple[LoadedRecord, Comparison]] = []
+    for one in accepted:
+        comparison = _compared(one.record, candidate, options)
+        if comparison.equal:
+            return one, comparison
+        unequal.append((one, comparison))
+    return min(unequal, key=lambda pair: len(pair[1].differences))
 
 
 def _compared(baseline: RunRecord, candidate: RunRecord, options: CompareOptions) -> Comparison:
@@ -265,4 +284,5 @@ def _inconclusive(outcome: CaseOutcome, trouble: Trouble) -> CaseOutcome:
         replay_miss=False,
         judge=None,
         trouble=trouble,
+        findings=NO_FINDINGS,
     )

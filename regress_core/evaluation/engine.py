@@ -20,10 +20,12 @@ from regress_core.evaluation.events import (
     EvaluationStarted,
     StageDone,
 )
+from regress_core.evaluation.judging import Judging, open_judging
 from regress_core.evaluation.plan import EvaluationPlan, outcomes_of
 from regress_core.evaluation.ports import Ports
 from regress_core.evaluation.publish import publish
 from regress_core.evaluation.source import open_source
+from regress_core.evaluation.spending import spending_of
 from regress_core.evaluation.summary import summarize_evaluation
 from regress_core.foreign import passes_through
 from regress_core.journal.journal import Stage, Step
@@ -53,10 +55,11 @@ async def evaluate(plan: EvaluationPlan, ports: Ports, emit: Emit) -> RunRegress
 
     Raises:
         InputError: If the candidate harness cannot be opened.
+        JudgeTimeUpError: If the judges have taken too long; what is done is kept.
     """
-    async with _source(plan, ports) as source:
-        await _Work(plan, ports, emit, source).do()
-    summary = summarize_evaluation(plan, ports.journal)
+    async with _source(plan, ports) as source, open_judging(plan, ports, source) as judging:
+        await _Work(plan, ports, emit, source, judging).do()
+    summary = summarize_evaluation(plan, ports)
     if summary.complete:
         publish(plan, ports, summary)
     emit(EvaluationDone(summary))
@@ -76,6 +79,7 @@ def run_evaluation(
 
     Raises:
         InputError: If the candidate harness cannot be opened, or ends the program.
+        JudgeTimeUpError: As `evaluate`.
     """
     summaries: list[RunRegressionSummary] = []
 
@@ -106,11 +110,15 @@ async def _source(plan: EvaluationPlan, ports: Ports) -> AsyncGenerator[Candidat
 class _Work:
     """This process's part of an evaluation."""
 
-    def __init__(self, plan: EvaluationPlan, ports: Ports, emit: Emit, source: CandidateSource) -> None:
+    def __init__(
+        self, plan: EvaluationPlan, ports: Ports, emit: Emit, source: CandidateSource, judging: Judging
+    ) -> None:
         self._plan = plan
         self._ports = ports
         self._emit = emit
         self._source = source
+        self._judging = judging
+        self._spending = spending_of(plan, ports.journal.ledger(ports.clock), ports.clock)
         self._cases = [c for c in plan.suite.cases if plan.portion is None or c.case_id in plan.portion]
         self._settled: defaultdict[str, dict[int, CaseOutcome]] = defaultdict(dict)
         self._begun: dict[tuple[str, int], dict[Stage, str]] = {}
@@ -144,10 +152,7 @@ class _Work:
 
     async def _evaluate_rest(self) -> None:
         waiting = self._unsettled()
-        # Recorded candidates have nothing to wait for. Of harnesses a few more runs go on than calls may be
-        # in flight, so that the calls' places stay taken while some runs are being compared and committed.
-        concurrency = self._ports.limits.concurrency
-        at_once = 1 if self._plan.candidate.kind == "records" else concurrency + concurrency // 4
+        at_once = self._at_once()
 
         async def worker() -> None:
             for case, number in waiting:
@@ -157,8 +162,20 @@ class _Work:
             async with asyncio.TaskGroup() as group:
                 for _ in range(at_once):
                     group.create_task(worker())
+                    await asyncio.sleep(0)  # calls leave before the last worker has read its records
         except BaseExceptionGroup as raised:  # by `emit` or the journal; the first one tells why
             raise raised.exceptions[0] from None
+
+    def _at_once(self) -> int:
+        """Give how many trials go on at a time: more than calls may be in flight, whose places stay taken so.
+
+        Recorded candidates have nothing to wait for but a judge. While as many calls are in flight as may be,
+        the questions of all that come next are made. Runs of a harness hold more, and need less of it.
+        """
+        concurrency = self._ports.limits.concurrency
+        if self._plan.candidate.kind != "records":
+            return concurrency + concurrency // 4
+        return 1 if self._plan.suite.config.judge is None else 2 * concurrency
 
     def _unsettled(self) -> Iterator[tuple[CaseRef, int]]:
         for case in self._cases:
@@ -191,7 +208,7 @@ class _Work:
         ports = self._ports
         try:
             return await asyncio.create_task(
-                evaluate_trial(trial, self._source, ports.limits, ports.clock, keep)
+                evaluate_trial(trial, self._source, self._judging, self._spending, ports.clock, keep)
             )
         except asyncio.CancelledError as error:
             if passes_through(error):

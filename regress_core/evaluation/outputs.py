@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from regress_core.errors import InputError
+from regress_core.evaluation.judge_outputs import checks_of, rows_by_trial, verdicts_of, verdicts_text
 from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.files import replacing_folder
 from regress_core.history.store import History
 from regress_core.history.tables import TableName
-from regress_core.records.json_io import JsonError, JsonObject, dumps_text, loads, loads_own
+from regress_core.records.json_io import JsonError, JsonObject, dumps_text, loads
 from regress_core.suite.contract import RunRegressionCaseSummary, RunRegressionSummary
 
 SUMMARY_FILE = "summary.json"
@@ -24,7 +25,6 @@ _SUFFIXES = {
 _FILES: tuple[tuple[TableName, str, str], ...] = (
     ("candidate_records", "candidates", "record_json"),
     ("comparisons", "comparisons", "comparison_json"),
-    ("judge_results", "judges", "result_json"),
 )
 _FOLDERS = tuple(_SUFFIXES)
 
@@ -97,13 +97,23 @@ def write_outputs(out: Path, history: History, plan: EvaluationPlan, summary: Ru
         for table, name, column in _FILES:
             for row in history.rows_of(table, plan.evaluation_id):
                 case = cases[row["case_id"]]
-                text = _verdict(row[column]) if name == "judges" else row[column]
-                _write(folder / name / _file_name(case, row["trial"], name), text)
+                _write(folder / name / _file_name(case, row["trial"], name), row[column])
                 if table == "candidate_records" and row["trial"] == _counted_trial(case):
                     stats[row["case_id"]] = _replay_stats(row)
+        judged = rows_by_trial(history, "judge_results", plan.evaluation_id)
+        for (case_id, trial), rows in judged.items():
+            case = cases[case_id]
+            _write(folder / "judges" / _file_name(case, trial, "judges"), verdicts_text(rows))
+        checked = rows_by_trial(history, "check_results", plan.evaluation_id)
         for row in history.rows_of("baseline_records", plan.evaluation_id):
             case = cases[row["case_id"]]
-            text = _result(folder, row, plan, case, stats.get(row["case_id"], {}))
+            place = (row["case_id"], _counted_trial(case))
+            members: JsonObject = {
+                "replayStats": stats.get(row["case_id"], {}),
+                "checks": checks_of(checked.get(place, [])),
+                **verdicts_of(judged.get(place, [])),
+            }
+            text = _result(folder, row, plan, case, members)
             _write(folder / "results" / _file_name(case, _counted_trial(case), "results"), text)
         write_summary(folder / SUMMARY_FILE, summary)
         _check_content(out)  # once more: it may be long since the evaluation began
@@ -117,13 +127,6 @@ def _file_name(case: RunRegressionCaseSummary, trial: int, folder: str) -> str:
     """Name a case's file: `case` of the trial that counts, as in the RFC, `case~2` of another one."""
     other = "" if trial == _counted_trial(case) else f"~{trial}"
     return f"{case.case_id}{other}.{_SUFFIXES[folder]}.json"
-
-
-def _verdict(text: str) -> str:
-    """Give a judge's outcome as the RFC's result of a judge, with what we know besides; JSON text."""
-    outcome: JsonObject = loads_own(text)
-    result: JsonObject = outcome.pop("result", {})
-    return dumps_text({**result, **outcome}, indent=2)
 
 
 def _replay_stats(row: dict[str, Any]) -> JsonObject:
@@ -155,12 +158,19 @@ def _result(
     baseline: dict[str, Any],
     plan: EvaluationPlan,
     case: RunRegressionCaseSummary,
-    replay_stats: JsonObject,
+    found: JsonObject,
 ) -> str:
     """Give the RFC's result of a case, with its expectation, as JSON text; what does not exist is left out.
 
     Records and comparison go in as the text that stands: parsing and printing them again would take most of
     the time that an evaluation takes.
+
+    Args:
+        folder: Where candidates and comparisons have been written.
+        baseline: The row of the baseline's record.
+        plan: The plan.
+        case: The case's entry in the summary.
+        found: More members of the result, which are left out where they are empty.
     """
     members = {
         "name": dumps_text(case.name),
@@ -171,12 +181,11 @@ def _result(
         "baseline": baseline["record_json"],
     }
     trial = _counted_trial(case)
-    for key, name in (("candidate", "candidates"), ("comparison", "comparisons"), ("judge", "judges")):
+    for key, name in (("candidate", "candidates"), ("comparison", "comparisons")):
         file = folder / name / _file_name(case, trial, name)
-        if file.exists() and (key != "judge" or case.judge is not None):
+        if file.exists():
             members[key] = file.read_text(encoding="utf-8")
-    if replay_stats:
-        members["replayStats"] = dumps_text(replay_stats)
+    members |= {key: dumps_text(value) for key, value in found.items() if value}
     if plan.suite.expectation is not None:
         members["expectation"] = dumps_text(plan.suite.expectation.to_json())
     return "{\n" + ",\n".join(f'"{key}": {text.strip()}' for key, text in members.items()) + "\n}"

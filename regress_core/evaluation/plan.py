@@ -17,9 +17,12 @@ from regress_core.judge.contract import RunRegressionExpectation
 from regress_core.records.canonical import canonical_hash
 from regress_core.records.json_io import JsonObject, dumps_text, loads_own
 from regress_core.suite.candidate import Candidate, HarnessRef, orphans_of
-from regress_core.suite.config import SuiteConfig
+from regress_core.suite.case_files import NO_CASE_CONFIG
+from regress_core.suite.config import CaseConfig, SuiteConfig
 from regress_core.suite.loading import CaseRef, RecordRef, Suite
 from regress_core.suite.outcome import CaseOutcome
+from regress_core.suite.overrides import Override
+from regress_core.suite.signoffs import SignOff
 
 Trigger = Literal["cli", "pipeline", "library"]
 """Who started an evaluation."""
@@ -88,9 +91,7 @@ class EvaluationPlan:
 
     def is_settled(self, outcome: CaseOutcome) -> bool:
         """Tell whether a committed outcome stands in this revision, or is one that it does again."""
-        if outcome.revision >= self.revision or outcome.trouble is None:
-            return True
-        return self.redo == "none" or (self.redo == "retryable" and not outcome.trouble.retryable)
+        return outcome.revision >= self.revision or not _is_redone(outcome, self.redo)
 
 
 def build_plan(
@@ -137,6 +138,15 @@ def build_plan(
         created_at=now,
         how=how,
     )
+
+
+def _is_redone(outcome: CaseOutcome, redo: Redo) -> bool:
+    """Tell whether trouble kept a case, or a judge, from its end in a way that this redo tries again."""
+    if redo == "none":
+        return False
+    if outcome.trouble is not None:
+        return redo == "inconclusive" or outcome.trouble.retryable
+    return any(one.trouble not in (None, "cap") for one in outcome.findings.judging)
 
 
 def begin(plan: EvaluationPlan, journal: Journal, *, fresh: bool = False) -> EvaluationPlan:
@@ -191,11 +201,7 @@ def _entered(evaluation_id: str, journal: Journal) -> EvaluationRow:
 
 def _again(row: EvaluationRow, journal: Journal, redo: Redo) -> EvaluationRow | None:
     """Have the trials that met trouble evaluated again; None for a finished evaluation without any."""
-    troubled = [
-        outcome
-        for outcome in outcomes_of(journal, row.evaluation_id)
-        if outcome.trouble and (redo == "inconclusive" or outcome.trouble.retryable)
-    ]
+    troubled = [outcome for outcome in outcomes_of(journal, row.evaluation_id) if _is_redone(outcome, redo)]
     if row.state == "finished":
         return journal.reopen(row.evaluation_id, redo) if troubled else None
     met = [(outcome.case_id, outcome.trial) for outcome in troubled if outcome.revision == row.revision]
@@ -220,10 +226,13 @@ def _row(plan: EvaluationPlan) -> EvaluationRow:
         "suite": {
             "name": suite.name,
             "root": str(suite.root),
-            "config": suite.config.model_dump(by_alias=True, exclude_unset=True),
+            "config": _config_json(suite.config),
             "expectation": None if suite.expectation is None else suite.expectation.to_json(),
             "baselineDescriptor": suite.baseline_descriptor,
             "contentHash": suite.content_hash,
+            "judgeInstructions": suite.judge_instructions,
+            "signoffs": [signoff.to_json() for signoff in suite.signoffs],
+            "overrides": [override.to_json() for override in suite.overrides],
         },
         "candidate": {
             "id": candidate.candidate_id,
@@ -250,7 +259,14 @@ def _row(plan: EvaluationPlan) -> EvaluationRow:
 def _planned_cases(plan: EvaluationPlan) -> Iterator[str]:
     for case in plan.suite.cases:
         candidate = plan.candidate.records.get(case.case_id)
-        yield dumps_text([case.case_id, case.name, *_ref(case.baseline), *_ref(candidate)])
+        config = None if case.config is NO_CASE_CONFIG else _config_json(case.config)
+        accepted = [_ref(ref) for ref in case.accepted]
+        more = [config, accepted] if accepted else [] if config is None else [config]
+        yield dumps_text([case.case_id, case.name, *_ref(case.baseline), *_ref(candidate), *more])
+
+
+def _config_json(config: CaseConfig) -> JsonObject:
+    return config.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 def _ref(ref: RecordRef | None) -> tuple[str | None, str | None]:
@@ -267,8 +283,11 @@ def take_up(row: EvaluationRow, journal: Journal) -> EvaluationPlan:
     cases: list[CaseRef] = []
     records: dict[str, RecordRef] = {}
     for payload in journal.planned_cases(row.evaluation_id):
-        case_id, name, path, sha256, candidate_path, candidate_sha256 = loads_own(payload)
-        cases.append(CaseRef(case_id, name, RecordRef(path, sha256)))
+        case_id, name, path, sha256, candidate_path, candidate_sha256, *more = loads_own(payload)
+        config = more[0] if more else None
+        own = NO_CASE_CONFIG if config is None else CaseConfig.from_json(config)
+        accepted = tuple(RecordRef(*ref) for ref in more[1]) if len(more) > 1 else ()
+        cases.append(CaseRef(case_id, name, RecordRef(path, sha256), own, accepted))
         if candidate_path is not None:
             records[case_id] = RecordRef(candidate_path, candidate_sha256)
     return EvaluationPlan(
@@ -282,6 +301,9 @@ def take_up(row: EvaluationRow, journal: Journal) -> EvaluationPlan:
             expectation=None if expectation is None else RunRegressionExpectation.from_json(expectation),
             cases=tuple(cases),
             content_hash=suite["contentHash"],
+            judge_instructions=suite.get("judgeInstructions"),
+            signoffs=tuple(SignOff.from_json(line) for line in suite.get("signoffs", [])),
+            overrides=tuple(Override.from_json(line) for line in suite.get("overrides", [])),
         ),
         candidate=Candidate(
             candidate_id=candidate["id"],

@@ -13,6 +13,7 @@ from regress_core.evaluation.candidate import CandidateSource
 from regress_core.history.store import History
 from regress_core.ids import Clock, utc_now
 from regress_core.journal.journal import Journal
+from regress_core.models.client import ModelClient
 
 JOURNAL_FILE = "journal.sqlite"
 
@@ -31,6 +32,7 @@ class Ports:
             time: a quarter more than calls in flight.
         calls: Makes every call to a provider.
         candidate: The candidate, where an application brings it as an object; None to open the plan's.
+        judge_client: What answers for the judges' model, where an application brings it; else the real one.
     """
 
     store: Path
@@ -41,6 +43,7 @@ class Ports:
     limits: CallLimits = field(default_factory=CallLimits)
     calls: CallRunner = field(default_factory=lambda: CallRunner(CallLimits()))
     candidate: CandidateSource | None = None
+    judge_client: ModelClient | None = None
 
     @classmethod
     def open(

@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 from filelock import FileLock
 
+from regress_core.checks.outcome import CheckResult
 from regress_core.evaluation.outputs import write_outputs
-from regress_core.evaluation.plan import EvaluationPlan, outcomes_of
+from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.evaluation.ports import Ports
+from regress_core.history.judge_rows import call_row, check_row, dimension_rows, judge_row
 from regress_core.history.rows import (
     EvaluationFacts,
     case_result_row,
     comparison_row,
     evaluation_row,
-    judge_row,
     record_row,
     run_columns,
 )
 from regress_core.history.store import RevisionWriter, Row
-from regress_core.history.tables import TABLE_NAMES, TableName
+from regress_core.history.tables import EVALUATION_TABLES, TableName
 from regress_core.journal.journal import Stage, Step
 from regress_core.judge.outcome import JudgeOutcome
-from regress_core.records.json_io import loads_own
+from regress_core.records.json_io import dumps_text, loads_own
 from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.outcome import CaseOutcome
 
+_CALLS_AT_ONCE = 500
 _TEXT_AT_ONCE = 4_000_000  # characters of records in memory before a row group is written
 
 
@@ -61,12 +63,16 @@ def _write_history(plan: EvaluationPlan, ports: Ports, summary: RunRegressionSum
         **_how(plan),
         revision=plan.revision,
         created_at=plan.created_at,
+        expectation_json=dumps_text(plan.suite.expectation.to_json()) if plan.suite.expectation else None,
     )
-    cost = sum(outcome.cost_usd for outcome in outcomes_of(ports.journal, plan.evaluation_id))
+    owners = {case.case_id: case.override.owner for case in summary.cases if case.override}
     month = f"{plan.created_at:%Y-%m}"
     with ports.history.writer(plan.suite.name, month, plan.evaluation_id, plan.revision) as writer:
-        _write_cases(writer, facts, ports.journal.steps_of_revision(plan.evaluation_id, plan.revision))
-        writer.write("evaluations", [evaluation_row(facts, summary, cost, ports.clock())])
+        _write_cases(
+            writer, facts, ports.journal.steps_of_revision(plan.evaluation_id, plan.revision), owners
+        )
+        _write_calls(writer, facts, plan, ports)
+        writer.write("evaluations", [evaluation_row(facts, summary, plan.suite.config.gate, ports.clock())])
 
 
 def _how(plan: EvaluationPlan) -> dict[str, Any]:
@@ -75,12 +81,22 @@ def _how(plan: EvaluationPlan) -> dict[str, Any]:
     return how if plan.candidate.kind != "records" else dict.fromkeys(how)
 
 
-def _write_cases(writer: RevisionWriter, facts: EvaluationFacts, steps: Iterator[Step]) -> None:
-    rows: dict[TableName, list[Row]] = {table: [] for table in TABLE_NAMES}
+def _write_calls(writer: RevisionWriter, facts: EvaluationFacts, plan: EvaluationPlan, ports: Ports) -> None:
+    names = {case.case_id: case.name for case in plan.suite.cases}
+    calls = ports.journal.ledger(ports.clock).calls_of(plan.evaluation_id, plan.revision)
+    judged = (call for call in calls if call.entry.purpose == "judge")
+    while part := list(islice(judged, _CALLS_AT_ONCE)):
+        writer.write("judge_calls", [call_row(facts, names[call.entry.case_id], call) for call in part])
+
+
+def _write_cases(
+    writer: RevisionWriter, facts: EvaluationFacts, steps: Iterator[Step], owners: Mapping[str | None, str]
+) -> None:
+    rows: dict[TableName, list[Row]] = {table: [] for table in EVALUATION_TABLES}
     waiting = 0
     for _, group in groupby(steps, key=lambda step: (step.case_id, step.trial)):
         payloads: dict[Stage, str] = {step.stage: step.payload for step in group}
-        for table, row in _rows(facts, payloads):
+        for table, row in _rows(facts, payloads, owners):
             rows[table].append(row)
         waiting += sum(map(len, payloads.values()))
         if waiting >= _TEXT_AT_ONCE:
@@ -89,9 +105,11 @@ def _write_cases(writer: RevisionWriter, facts: EvaluationFacts, steps: Iterator
     _flush(writer, rows)
 
 
-def _rows(facts: EvaluationFacts, payloads: dict[Stage, str]) -> Iterator[tuple[TableName, Row]]:
+def _rows(
+    facts: EvaluationFacts, payloads: dict[Stage, str], owners: Mapping[str | None, str]
+) -> Iterator[tuple[TableName, Row]]:
     outcome = CaseOutcome.from_json(loads_own(payloads["outcome"]))
-    yield "case_results", case_result_row(facts, outcome)
+    yield "case_results", case_result_row(facts, outcome, owners.get(outcome.case_id))
     sides: tuple[tuple[Stage, TableName, str | None], ...] = (
         ("baseline", "baseline_records", outcome.baseline_sha256),
         ("candidate", "candidate_records", outcome.candidate_sha256),
@@ -105,9 +123,13 @@ def _rows(facts: EvaluationFacts, payloads: dict[Stage, str]) -> Iterator[tuple[
     text = payloads.get("comparison")
     if text is not None:
         yield "comparisons", comparison_row(facts, outcome, loads_own(text), text)
-    text = payloads.get("judge")
-    if text is not None:
-        yield "judge_results", judge_row(facts, outcome, JudgeOutcome.from_json(loads_own(text)), text)
+    for value in loads_own(payloads.get("checks", "[]")):
+        yield "check_results", check_row(facts, outcome, CheckResult.from_json(value))
+    for value in loads_own(payloads.get("judge", "[]")):
+        judged = JudgeOutcome.from_json(value)
+        yield "judge_results", judge_row(facts, outcome, judged)
+        for row in dimension_rows(facts, outcome, judged):
+            yield "judge_dimensions", row
 
 
 def _flush(writer: RevisionWriter, rows: dict[TableName, list[Row]]) -> None:

@@ -22,6 +22,7 @@ from regress_core.evaluation.engine import evaluate
 from regress_core.evaluation.events import Event
 from regress_core.evaluation.plan import EvaluationPlan, HowToRun, begin, build_plan
 from regress_core.evaluation.ports import Ports
+from regress_core.evaluation.spending import Spending
 from regress_core.harness.agent import Agent
 from regress_core.harness.replay.recorded_tools import OnMissingToolCall, ReplayMode
 from regress_core.harness.replay.replay import CandidateRun, ReplayOptions, replay_from_run_record
@@ -197,7 +198,13 @@ class _ApplicationCandidate:
     judge: RunJudge | None
     descriptor: JsonObject | None
 
-    async def run(self, case: CaseRef, baseline: RunRecord, trial: int) -> CandidateEvidence:  # noqa: ARG002 - all are alike
+    async def run(
+        self,
+        case: CaseRef,  # noqa: ARG002 - the baseline is all that is run on
+        baseline: RunRecord,
+        trial: int,  # noqa: ARG002 - all are alike
+        spending: Spending,  # noqa: ARG002 - the application pays for its own client
+    ) -> CandidateEvidence:
         """Run the candidate on a case.
 
         Raises:

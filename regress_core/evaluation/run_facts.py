@@ -17,8 +17,9 @@ class RunFacts:
         mode: Where tool outputs came from.
         replay_stats: How many came from where, in the reference's JSON shape.
         replay_miss: Whether the candidate asked for an output that the baseline does not have.
-        usage: Tokens of all its turns.
+        usage: Tokens of all its turns that tell them.
         duration_s: Wall time of the run, seconds.
+        cost_usd: What its calls cost, US dollars, as far as their price is known.
     """
 
     mode: ReplayMode
@@ -26,6 +27,7 @@ class RunFacts:
     replay_miss: bool
     usage: Usage
     duration_s: float
+    cost_usd: float = 0.0
 
     def to_json(self) -> JsonObject:
         """Give the JSON object the journal keeps."""
@@ -35,6 +37,7 @@ class RunFacts:
             "replayMiss": self.replay_miss,
             "usage": asdict(self.usage),
             "durationS": self.duration_s,
+            "costUsd": self.cost_usd,
         }
 
     @classmethod
@@ -46,4 +49,5 @@ class RunFacts:
             replay_miss=value["replayMiss"],
             usage=Usage(**value["usage"]),
             duration_s=value["durationS"],
+            cost_usd=value.get("costUsd", 0.0),
         )

@@ -16,6 +16,7 @@ from regress_core.compare.options import CompareOptions
 from regress_core.errors import InputError
 from regress_core.evaluation.candidate import CandidateEvidence, CandidateSource, evidence_of
 from regress_core.evaluation.plan import EvaluationPlan
+from regress_core.evaluation.spending import Spending
 from regress_core.harness.adapter.adapter import AdapterContext, CaseContext
 from regress_core.harness.adapter.candidate import CandidateHarness, open_harness
 from regress_core.harness.replay.replay import ReplayOptions
@@ -39,7 +40,13 @@ class RecordedCandidate:
     judge: RunJudge | None = None
     descriptor: JsonObject | None = None
 
-    async def run(self, case: CaseRef, baseline: RunRecord, trial: int) -> CandidateEvidence:  # noqa: ARG002 - a record is what it is
+    async def run(
+        self,
+        case: CaseRef,
+        baseline: RunRecord,  # noqa: ARG002 - a record is what it is
+        trial: int,  # noqa: ARG002 - as above
+        spending: Spending,  # noqa: ARG002 - and costs nothing
+    ) -> CandidateEvidence:
         """Read the case's record.
 
         Raises:
@@ -62,7 +69,9 @@ class RunCandidate:
     judge: RunJudge | None
     descriptor: JsonObject | None
 
-    async def run(self, case: CaseRef, baseline: RunRecord, trial: int) -> CandidateEvidence:
+    async def run(
+        self, case: CaseRef, baseline: RunRecord, trial: int, spending: Spending
+    ) -> CandidateEvidence:
         """Run the harness on the case.
 
         Raises:
@@ -70,7 +79,8 @@ class RunCandidate:
         """
         refuse_multi_turn(baseline)
         context = CaseContext(case.case_id, case.name, trial, baseline, self.harness.context)
-        return evidence_of(await self.harness.run(context, self.replay), self.replay.mode)
+        run = await self.harness.run(context, self.replay, spending.meter(case.case_id, trial))
+        return evidence_of(run, self.replay.mode, spending.cost_usd(case.case_id, trial))
 
 
 @asynccontextmanager

@@ -1,35 +1,97 @@
-"""The summary of an evaluation, from the outcomes in the journal."""
+"""The summary of an evaluation, from the outcomes and the ledger in the journal."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from itertools import groupby
+from typing import Any
 
+from regress_core.calls.prices import NANOUSD
 from regress_core.evaluation.plan import EvaluationPlan, outcomes_of
-from regress_core.journal.journal import Journal
-from regress_core.suite.contract import RunRegressionCaseSummary, RunRegressionSummary
+from regress_core.evaluation.ports import Ports
+from regress_core.history.calibrations import calibration_of
+from regress_core.history.store import History
+from regress_core.judge.outcome import JudgeName
+from regress_core.suite.contract import (
+    CaseOverride,
+    CostSummary,
+    RunRegressionCaseSummary,
+    RunRegressionSummary,
+)
 from regress_core.suite.gate import decide_gate
+from regress_core.suite.judge_summaries import axes_over, judge_summaries
 from regress_core.suite.outcome import case_summary
+from regress_core.suite.overrides import active
 from regress_core.suite.summary import totals, worst
 
 
-def summarize_evaluation(plan: EvaluationPlan, journal: Journal) -> RunRegressionSummary:
+def summarize_evaluation(plan: EvaluationPlan, ports: Ports) -> RunRegressionSummary:
     """Sum up every planned case that has an outcome, its worst trial, ordered by case id."""
     cases: list[RunRegressionCaseSummary] = []
     settled = 0
-    outcomes = outcomes_of(journal, plan.evaluation_id)
-    for _, group in groupby(outcomes, key=lambda outcome: outcome.case_id):
+    outcomes = outcomes_of(ports.journal, plan.evaluation_id)
+    for case_id, group in groupby(outcomes, key=lambda outcome: outcome.case_id):
         trials = list(group)
-        cases.append(case_summary(trials))
+        cases.append(_with_override(plan, case_id, case_summary(trials)))
         settled += sum(map(plan.is_settled, trials))
     counted = totals(cases).model_copy(update={"inconclusive": sum(case.inconclusive for case in cases)})
+    axes = axes_over(cases)
+    told: dict[str, Any] = {
+        "judges": list(judge_summaries(cases, partial(_agreement, ports.history))),
+        "axes": axes,
+        "warnings": _warnings(plan),
+    }
     return RunRegressionSummary(
         suite=plan.suite.name,
         status=worst(case.status for case in cases),
         totals=counted,
         cases=cases,
-        gate=decide_gate(cases, plan.suite.config.gate),
+        gate=decide_gate(cases, plan.suite.config.gate, axes),
         evaluation_id=plan.evaluation_id,
         candidate={"id": plan.candidate.candidate_id, "label": plan.candidate.label},
         orphans=list(plan.orphans),
         complete=settled == len(plan.suite.cases) * plan.how.trials,
+        cost=_cost(plan, ports, cases),
+        **{name: value for name, value in told.items() if value},
     )
+
+
+def _with_override(
+    plan: EvaluationPlan, case_id: str, case: RunRegressionCaseSummary
+) -> RunRegressionCaseSummary:
+    """Say that a case does not count, as of the time the evaluation was planned: a resume changes nothing."""
+    override = active(plan.suite.overrides, case_id, plan.created_at)
+    if override is None:
+        return case
+    told = CaseOverride(owner=override.owner, reason=override.reason, expires=override.expires)
+    return case.model_copy(update={"override": told})
+
+
+def _agreement(
+    history: History, judge: JudgeName, model: str | None, prompt_version: str | None
+) -> float | None:
+    found = calibration_of(history, judge, model, prompt_version)
+    return None if found is None else found.calibration.agreement.value
+
+
+def _cost(plan: EvaluationPlan, ports: Ports, cases: Sequence[RunRegressionCaseSummary]) -> CostSummary:
+    spent = ports.journal.ledger(ports.clock).totals(plan.evaluation_id)
+    judges = [row for row in spent if row.purpose == "judge"]
+    config = plan.suite.config.judge
+    return CostSummary(
+        candidate_usd=sum(row.spent_nanousd for row in spent if row.purpose == "candidate") / NANOUSD,
+        judge_usd=sum(row.spent_nanousd for row in judges) / NANOUSD,
+        judge_cap_usd=None if config is None else config.cap_usd,
+        saved_by_cache_usd=sum(row.saved_nanousd for row in judges) / NANOUSD,
+        skipped_by_cap=sum(one.trouble == "cap" for case in cases for one in case.judging),
+        by_judge={row.judge or "": row.spent_nanousd / NANOUSD for row in judges},
+    )
+
+
+def _warnings(plan: EvaluationPlan) -> list[str]:
+    config = plan.suite.config.judge
+    if config is None or config.regression is None or config.regression.input_mode != "full":
+        return []
+    what = "whole records, with context, prompts, messages and tool outputs"
+    return [f"judge.regression.input_mode is full: {what}, are sent to {config.model}"]

@@ -147,7 +147,8 @@ class _Run:
             turn=turn, agent_name=agent.name, request=request, toolbox=toolbox, messages=self._hashes
         )
         reply = await self._model.complete(request)
-        self.usage += reply.usage
+        if reply.usage is not None:
+            self.usage += reply.usage
         return reply
 
     async def _instructions(self, agent: Agent) -> str | None:

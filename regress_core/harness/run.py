@@ -67,7 +67,7 @@ class AgentRun:
     Attributes:
         record: Its record; of a failed run with all it did until then.
         error: What ended it, if it failed.
-        usage: Tokens of all its turns.
+        usage: Tokens of all its turns that tell them.
     """
 
     record: RunRecord

@@ -15,6 +15,7 @@ from regress_core.harness.threads import call_apart
 from regress_core.models.client import ToolSpec
 from regress_core.records.canonical import canonical_json
 from regress_core.records.json_io import DEEPEST, JsonObject, JsonValue
+from regress_core.records.json_schema import schema_fault, schema_validator
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -59,11 +60,7 @@ class Tool:
     @cached_property
     def validator(self) -> Validator:
         """Checks arguments against `parameters`."""
-        from jsonschema import Draft202012Validator  # noqa: PLC0415 - recorded candidates do without it
-        from referencing.jsonschema import EMPTY_REGISTRY  # noqa: PLC0415 - as above
-
-        # The registry keeps it from fetching references: only what is in the schema is looked up.
-        return Draft202012Validator(self.parameters, registry=EMPTY_REGISTRY)
+        return schema_validator(self.parameters)
 
 
 def tool_fault(tool: Tool) -> str | None:
@@ -75,13 +72,8 @@ def tool_fault(tool: Tool) -> str | None:
         return "its execute cannot be called"
     if not isinstance(parameters, dict):
         return "its parameters are a JSON Schema, an object"
-    from jsonschema import SchemaError  # noqa: PLC0415 - as above
-
-    try:
-        tool.validator.check_schema(tool.parameters)
-    except SchemaError as error:
-        return f"its parameters are no JSON Schema: {error.json_path}: {error.message}"
-    return None
+    fault = schema_fault(tool.parameters)
+    return None if fault is None else f"its parameters are no JSON Schema: {fault}"
 
 
 class ToolError(RegressError):

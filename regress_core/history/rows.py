@@ -8,9 +8,10 @@ from typing import Any, cast
 
 from regress_core.history.store import Row
 from regress_core.history.tables import SCHEMA_VERSION
-from regress_core.judge.outcome import JudgeOutcome
 from regress_core.records.json_io import JsonObject, JsonValue
+from regress_core.suite.config import GateConfig
 from regress_core.suite.contract import RunRegressionSummary
+from regress_core.suite.gate import pass_rate
 from regress_core.suite.outcome import CaseOutcome
 
 
@@ -35,15 +36,15 @@ class EvaluationFacts:
     from_turn: int | None
     revision: int
     created_at: datetime
+    expectation_json: str | None
 
 
 def evaluation_row(
-    facts: EvaluationFacts, summary: RunRegressionSummary, cost_usd: float, finished_at: datetime
+    facts: EvaluationFacts, summary: RunRegressionSummary, gate_config: GateConfig, finished_at: datetime
 ) -> Row:
-    """Give the row of `evaluations`. The pass rate is over conclusive cases; null when there are none."""
+    """Give the row of `evaluations`. The pass rate is the gate's; null where there is none."""
     totals = summary.totals
-    conclusive = totals.cases - totals.inconclusive
-    gate = summary.gate
+    gate, cost, axes = summary.gate, summary.cost, summary.axes
     return {
         "evaluation_id": facts.evaluation_id,
         "suite": facts.suite,
@@ -67,19 +68,29 @@ def evaluation_row(
         "warned": totals.warned,
         "failed": totals.failed,
         "inconclusive": totals.inconclusive,
-        "pass_rate": (conclusive - totals.failed) / conclusive if conclusive else None,
+        "pass_rate": pass_rate(summary.cases),
         "orphans": tuple(summary.orphans),
-        "cost_usd": cost_usd,
+        "cost_usd": cost.candidate_usd + cost.judge_usd if cost else None,
         "created_at": facts.created_at,
         "finished_at": finished_at,
+        "candidate_usd": cost.candidate_usd if cost else None,
+        "judge_usd": cost.judge_usd if cost else None,
+        "saved_by_cache_usd": cost.saved_by_cache_usd if cost else None,
+        "skipped_by_cap": cost.skipped_by_cap if cost else None,
+        "axes_judged": axes.total if axes else None,
+        "composite_score": axes.composite_score if axes else None,
+        "composite_warn": gate_config.composite_warn,
+        "composite_block": gate_config.composite_block,
+        "axis_minimum": gate_config.axis_minimum,
+        "min_pass_rate": gate_config.min_pass_rate,
     }
 
 
-def case_result_row(facts: EvaluationFacts, outcome: CaseOutcome) -> Row:
-    """Give the row of `case_results`."""
+def case_result_row(facts: EvaluationFacts, outcome: CaseOutcome, override_owner: str | None) -> Row:
+    """Give the row of `case_results`; with an owner where an override takes the case out of the gate."""
     signals, trouble = outcome.signals, outcome.trouble
     return {
-        **_case_keys(facts, outcome),
+        **case_keys(facts, outcome),
         "candidate_label": facts.candidate_label,
         "status": outcome.status,
         "inconclusive": outcome.inconclusive,
@@ -95,6 +106,8 @@ def case_result_row(facts: EvaluationFacts, outcome: CaseOutcome) -> Row:
         "candidate_sha256": outcome.candidate_sha256,
         "replay_miss": outcome.replay_miss,
         "judge_verdict": outcome.judge.verdict if outcome.judge else None,
+        "failed_checks": outcome.findings.failed_checks,
+        "override_owner": override_owner,
         "trouble_kind": trouble.kind if trouble else None,
         "trouble_stage": trouble.stage if trouble else None,
         "trouble_code": trouble.code if trouble else None,
@@ -111,7 +124,7 @@ def record_row(
 ) -> Row:
     """Give the row of `baseline_records` or `candidate_records`; `text` is the record as its file had it."""
     return {
-        **_case_keys(facts, outcome),
+        **case_keys(facts, outcome),
         "run_id": record["runId"],
         "run_status": record["status"],
         "agent_name": record["agentName"],
@@ -137,35 +150,20 @@ def run_columns(facts: JsonObject) -> Row:
         "live_fallback_calls": stats["liveFallbackCalls"],
         **facts["usage"],
         "duration_s": facts["durationS"],
-    }
-
-
-def judge_row(facts: EvaluationFacts, outcome: CaseOutcome, judged: JudgeOutcome, text: str) -> Row:
-    """Give the row of `judge_results`; `text` is the judge's outcome as JSON."""
-    result = judged.result
-    return {
-        **_case_keys(facts, outcome),
-        "judge": judged.judge,
-        "state": judged.state,
-        "reason": judged.reason,
-        "verdict": result.verdict if result else None,
-        "summary": result.summary if result else None,
-        "score": result.score if result else None,
-        "findings": len(result.findings) if result else None,
-        "judge_model": result.judge_model if result else None,
-        "judge_prompt_version": result.judge_prompt_version if result else None,
-        "advisory": judged.advisory,
-        "result_json": text,
+        "cost_usd": facts.get("costUsd", 0.0),
     }
 
 
 def comparison_row(facts: EvaluationFacts, outcome: CaseOutcome, comparison: JsonObject, text: str) -> Row:
-    """Give the row of `comparisons`; `text` is the comparison as JSON."""
+    """Give the row of `comparisons`; `text` is the comparison as JSON.
+
+    `accepted_sha256` tells which accepted run the candidate was compared with.
+    """
     summary: JsonObject = comparison["summary"]
     metrics: JsonObject = comparison["metrics"]
     sections = cast("dict[str, str]", comparison["sections"])
     return {
-        **_case_keys(facts, outcome),
+        **case_keys(facts, outcome),
         "equal": comparison["equal"],
         "same_final_response": summary["sameFinalResponse"],
         "same_tool_call_shape": summary["sameToolCallShape"],
@@ -181,10 +179,12 @@ def comparison_row(facts: EvaluationFacts, outcome: CaseOutcome, comparison: Jso
         "differences": len(comparison["differences"]),
         "different_sections": tuple(name for name, state in sections.items() if state == "different"),
         "comparison_json": text,
+        "accepted_sha256": outcome.accepted_sha256 or outcome.baseline_sha256,
     }
 
 
-def _case_keys(facts: EvaluationFacts, outcome: CaseOutcome) -> dict[str, Any]:
+def case_keys(facts: EvaluationFacts, outcome: CaseOutcome) -> dict[str, Any]:
+    """Give the columns that every row about a case and trial has."""
     return {
         "evaluation_id": facts.evaluation_id,
         "suite": facts.suite,

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -14,6 +15,27 @@ import pyarrow as pa
 from regress_core.errors import InputError
 from regress_core.history.store import BadFile, History
 from regress_core.history.tables import SCHEMAS, TABLE_NAMES, TableName, keys_of
+
+_THRESHOLD_VIOLATIONS = """
+CREATE VIEW threshold_violations AS
+WITH broken AS (
+    SELECT evaluation_id, NULL AS case_id, NULL AS axis, 'composite_block' AS threshold,
+           composite_block AS limit_value, composite_score AS value
+    FROM evaluations WHERE composite_score < composite_block
+    UNION ALL
+    SELECT evaluation_id, NULL, NULL, 'composite_warn', composite_warn, composite_score
+    FROM evaluations WHERE composite_score < composite_warn AND composite_score >= composite_block
+    UNION ALL
+    SELECT evaluation_id, NULL, NULL, 'min_pass_rate', min_pass_rate, pass_rate
+    FROM evaluations WHERE pass_rate < min_pass_rate
+    UNION ALL
+    SELECT evaluation_id, case_id, dimension, 'axis_minimum', axis_minimum, score
+    FROM judge_dimensions JOIN evaluations USING (evaluation_id) WHERE score < axis_minimum
+)
+SELECT suite, evaluation_id, created_at, candidate_label, threshold, limit_value, value, case_id, axis
+FROM broken JOIN evaluations USING (evaluation_id)
+"""
+"""Every score and rate that came out below what its suite's gate asks for."""
 
 _NOTHING: pa.Table = pa.Table.from_pylist([])
 
@@ -39,6 +61,7 @@ def query(history: History, sql: str) -> Answer:
             listing = history.list(table)
             bad += listing.bad
             _create_view(connection, table, [str(path) for path in listing.files])
+        connection.execute(_THRESHOLD_VIOLATIONS)
         try:
             relation = cast("duckdb.DuckDBPyRelation | None", connection.sql(sql))  # None: no result at all
             result = _NOTHING if relation is None else relation.to_arrow_table()
@@ -62,8 +85,9 @@ def _create_view(connection: duckdb.DuckDBPyConnection, table: TableName, files:
     if files:
         names = ", ".join(map(_quoted_path, files))
         source += f" UNION ALL BY NAME SELECT * FROM read_parquet([{names}], union_by_name = true, hive_partitioning = false)"  # noqa: E501, S608 - quoted paths
-    keys = ", ".join(keys_of(table))
-    connection.execute(
-        f"CREATE VIEW {table} AS SELECT * FROM ({source}) "  # noqa: S608 - as above
-        f"QUALIFY revision = max(revision) OVER (PARTITION BY {keys})"
-    )
+    newest = "" if table == "calibrations" else _newest_revision(keys_of(table))
+    connection.execute(f"CREATE VIEW {table} AS SELECT * FROM ({source}) {newest}")  # noqa: S608 - as above
+
+
+def _newest_revision(keys: Sequence[str]) -> str:
+    return f"QUALIFY revision = max(revision) OVER (PARTITION BY {', '.join(keys)})"

@@ -17,7 +17,13 @@ import pyarrow.parquet as pq
 
 from regress_core.errors import InputError
 from regress_core.files import TEMPORARY_PREFIX, replacing_file
-from regress_core.history.tables import SCHEMA_VERSION, SCHEMAS, TABLE_NAMES, VERSION_KEY, TableName
+from regress_core.history.tables import (
+    EVALUATION_TABLES,
+    SCHEMA_VERSION,
+    SCHEMAS,
+    VERSION_KEY,
+    TableName,
+)
 from regress_core.records.json_io import clean_text
 
 Row = Mapping[str, Any]
@@ -63,8 +69,16 @@ class History:
         """
         name = f"{evaluation_id}-{number}.parquet"
         return RevisionWriter(
-            {table: self.root / table / f"suite={suite}" / f"month={month}" / name for table in TABLE_NAMES}
+            {table: self._folder(table, suite, month) / name for table in EVALUATION_TABLES}
         )
+
+    def calibration_writer(self, month: str, calibration_id: str) -> RevisionWriter:
+        """Write one calibration; its path says `-` for the suite, which none is called."""
+        folder = self._folder("calibrations", "-", month)
+        return RevisionWriter({"calibrations": folder / f"{calibration_id}-1.parquet"})
+
+    def _folder(self, table: TableName, suite: str, month: str) -> Path:
+        return self.root / table / f"suite={suite}" / f"month={month}"
 
     def list(self, table: TableName) -> Listing:
         """List a table's files, each with its footer checked.

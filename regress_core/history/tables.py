@@ -11,10 +11,22 @@ SCHEMA_VERSION = 1
 
 VERSION_KEY = b"regress.schema_version"
 
-TableName = Literal[
-    "evaluations", "baseline_records", "candidate_records", "comparisons", "judge_results", "case_results"
+EvaluationTable = Literal[
+    "evaluations",
+    "baseline_records",
+    "candidate_records",
+    "comparisons",
+    "check_results",
+    "judge_calls",
+    "judge_results",
+    "judge_dimensions",
+    "case_results",
 ]
-TABLE_NAMES: tuple[TableName, ...] = get_args(TableName)
+EVALUATION_TABLES: tuple[EvaluationTable, ...] = get_args(EvaluationTable)
+"""Each has a file for every revision of an evaluation."""
+
+TableName = EvaluationTable | Literal["calibrations"]
+TABLE_NAMES: tuple[TableName, ...] = (*EVALUATION_TABLES, "calibrations")
 
 _TEXT = pa.string()
 _TIME = pa.timestamp("us", tz="UTC")
@@ -62,7 +74,13 @@ _RUN_COLUMNS = [
     ("cache_read_tokens", pa.int64()),
     ("cache_write_tokens", pa.int64()),
     ("duration_s", pa.float64()),
+    ("cost_usd", pa.float64()),
 ]
+
+
+def _with_interval(name: str) -> list[tuple[str, pa.DataType]]:
+    return [(name, pa.float64()), (f"{name}_low", pa.float64()), (f"{name}_high", pa.float64())]
+
 
 SCHEMAS: dict[TableName, pa.Schema] = {
     "evaluations": pa.schema(
@@ -90,6 +108,16 @@ SCHEMAS: dict[TableName, pa.Schema] = {
             ("cost_usd", pa.float64()),
             ("created_at", _TIME),
             ("finished_at", _TIME),
+            ("candidate_usd", pa.float64()),
+            ("judge_usd", pa.float64()),
+            ("saved_by_cache_usd", pa.float64()),
+            ("skipped_by_cap", pa.int64()),
+            ("axes_judged", pa.int64()),
+            ("composite_score", pa.float64()),
+            ("composite_warn", pa.float64()),
+            ("composite_block", pa.float64()),
+            ("axis_minimum", pa.float64()),
+            ("min_pass_rate", pa.float64()),
         ]
     ),
     "baseline_records": pa.schema([*_CASE_KEYS, *_RECORD_COLUMNS]),
@@ -112,6 +140,39 @@ SCHEMAS: dict[TableName, pa.Schema] = {
             ("differences", pa.int64()),
             ("different_sections", _TEXTS),
             ("comparison_json", _TEXT),
+            ("accepted_sha256", _TEXT),
+        ]
+    ),
+    "check_results": pa.schema(
+        [
+            *_CASE_KEYS,
+            ("check_id", _TEXT),
+            ("kind", _TEXT),
+            ("outcome", _TEXT),
+            ("looked_for", _TEXT),
+            ("found", _TEXT),
+            ("where", _TEXT),
+        ]
+    ),
+    "judge_calls": pa.schema(
+        [
+            *_CASE_KEYS,
+            ("call_id", pa.int64()),
+            ("judge", _TEXT),
+            ("number", pa.int32()),
+            ("state", _TEXT),
+            ("model", _TEXT),
+            ("prompt_version", _TEXT),
+            ("error", _TEXT),
+            ("reply", _TEXT),
+            ("input_tokens", pa.int64()),
+            ("output_tokens", pa.int64()),
+            ("cache_read_tokens", pa.int64()),
+            ("cache_write_tokens", pa.int64()),
+            ("reserved_usd", pa.float64()),
+            ("cost_usd", pa.float64()),
+            ("saved_usd", pa.float64()),
+            ("asked_at", _TIME),
         ]
     ),
     "judge_results": pa.schema(
@@ -128,6 +189,30 @@ SCHEMAS: dict[TableName, pa.Schema] = {
             ("judge_prompt_version", _TEXT),
             ("advisory", pa.bool_()),
             ("result_json", _TEXT),
+            ("input_mode", _TEXT),
+            ("expectation_json", _TEXT),
+            ("expectation_sha256", _TEXT),
+            ("evidence_sha256", _TEXT),
+            ("flags", _TEXTS),
+            ("cached", pa.bool_()),
+            ("calls", pa.int32()),
+            ("cost_usd", pa.float64()),
+            ("trouble_kind", _TEXT),
+        ]
+    ),
+    "judge_dimensions": pa.schema(
+        [
+            *_CASE_KEYS,
+            ("judge", _TEXT),
+            ("dimension", _TEXT),
+            ("passed", pa.bool_()),
+            ("score", pa.float64()),
+            ("judged_score", pa.float64()),
+            ("reason", _TEXT),
+            ("decision", _TEXT),
+            ("judge_model", _TEXT),
+            ("judge_prompt_version", _TEXT),
+            ("evidence_sha256", _TEXT),
         ]
     ),
     "case_results": pa.schema(
@@ -148,6 +233,8 @@ SCHEMAS: dict[TableName, pa.Schema] = {
             ("candidate_sha256", _TEXT),
             ("replay_miss", pa.bool_()),
             ("judge_verdict", _TEXT),
+            ("failed_checks", _TEXTS),
+            ("override_owner", _TEXT),
             ("trouble_kind", _TEXT),
             ("trouble_stage", _TEXT),
             ("trouble_code", _TEXT),
@@ -158,12 +245,42 @@ SCHEMAS: dict[TableName, pa.Schema] = {
             ("finished_at", _TIME),
         ]
     ),
+    # Of no evaluation and no suite: a judge is calibrated for all of them.
+    "calibrations": pa.schema(
+        [
+            ("calibration_id", _TEXT),
+            ("schema_version", pa.int32()),
+            ("judge", _TEXT),
+            ("model", _TEXT),
+            ("prompt_version", _TEXT),
+            ("source", _TEXT),
+            ("rows", pa.int64()),
+            ("compared", pa.int64()),
+            ("true_pass", pa.int64()),
+            ("false_pass", pa.int64()),
+            ("false_fail", pa.int64()),
+            ("true_fail", pa.int64()),
+            *_with_interval("agreement"),
+            *_with_interval("kappa"),
+            *_with_interval("false_pass_rate"),
+            *_with_interval("false_fail_rate"),
+            ("calibration_json", _TEXT),
+            ("created_at", _TIME),
+        ]
+    ),
 }
 
 
-def keys_of(table: TableName) -> tuple[str, ...]:
+def keys_of(table: EvaluationTable) -> tuple[str, ...]:
     """Name the columns that identify a row, revision aside; views keep the highest revision of each."""
     if table == "evaluations":
         return ("evaluation_id",)
-    trial = ("evaluation_id", "case_id", "trial")
-    return (*trial, "judge") if table == "judge_results" else trial
+    return ("evaluation_id", "case_id", "trial", *_FURTHER_KEYS.get(table, ()))
+
+
+_FURTHER_KEYS: dict[TableName, tuple[str, ...]] = {
+    "check_results": ("check_id",),
+    "judge_calls": ("call_id",),
+    "judge_results": ("judge",),
+    "judge_dimensions": ("judge", "dimension"),
+}

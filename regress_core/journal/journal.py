@@ -29,15 +29,17 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.sqlite import insert
 
+from regress_core.ids import Clock, utc_now
 from regress_core.journal.database import open_engines
+from regress_core.journal.ledger import Ledger
 from regress_core.journal.schema import EVALUATIONS, PLANNED_CASES, STEPS
 from regress_core.journal.writer import Writer
 
 T = TypeVar("T")
 
-Stage = Literal["baseline", "candidate", "run", "comparison", "judge", "outcome"]
+Stage = Literal["baseline", "candidate", "run", "comparison", "checks", "judge", "outcome"]
 """What a step holds: a record as its file has it or as it was made, how the candidate's run went, a
-comparison, a judge's verdict, or the outcome that ends a trial."""
+comparison, what the checks found, what became of the judges, or the outcome that ends a trial."""
 
 Redo = Literal["none", "retryable", "inconclusive"]
 """Which finished cases a reopened evaluation does again."""
@@ -111,6 +113,10 @@ class Journal:
         self._writer.close()
         self._reading.dispose()
         self._writing.dispose()
+
+    def ledger(self, clock: Clock = utc_now) -> Ledger:
+        """Give the ledger of calls, which lies in the same file."""
+        return Ledger(self._reading, self._writer, clock)
 
     # -- evaluations
 

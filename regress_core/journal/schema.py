@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sqlalchemy import (
+    BigInteger,
+    Boolean,
     Column,
     Connection,
     DateTime,
@@ -23,7 +25,7 @@ from sqlalchemy import (
 from regress_core.errors import InputError
 from regress_core.records.json_io import JsonObject, dumps_text, loads_own
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 METADATA = MetaData()
 
@@ -60,6 +62,32 @@ STEPS = Table(
     Column("stage", String, primary_key=True),
     Column("revision", Integer, primary_key=True),
     Column("payload", Text, nullable=False),
+)
+
+CALLS = Table(
+    "calls",
+    METADATA,
+    Column("call_id", Integer, primary_key=True, autoincrement=True),
+    Column("evaluation_id", String, nullable=False),
+    Column("purpose", String, nullable=False),
+    Column("case_id", String, nullable=False),
+    Column("trial", Integer, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("judge", String),
+    Column("number", Integer, nullable=False),
+    Column("cache_key", String),
+    Column("state", String, nullable=False),
+    Column("usable", Boolean),
+    Column("reserved_nanousd", BigInteger, nullable=False),
+    Column("cost_nanousd", BigInteger),
+    Column("saved_nanousd", BigInteger, nullable=False),
+    Column("payload", Text, nullable=False),
+    Column("asked_at", DateTime(timezone=True), nullable=False),
+    # It holds all that a sum needs: each reservation makes one, over all calls of its evaluation.
+    Index("calls_by_purpose", "evaluation_id", "purpose", "cost_nanousd", "reserved_nanousd"),
+    Index("calls_by_case", "evaluation_id", "case_id", "trial"),
+    Index("calls_by_key", "cache_key"),
+    sqlite_autoincrement=True,  # an id that was released is not given again
 )
 
 
@@ -115,5 +143,12 @@ def _trouble_of_2(trouble: JsonObject | None) -> JsonObject | None:
     }
 
 
-_STEPS: Sequence[Callable[[Connection], None]] = (_to_2,)
+def _to_3(connection: Connection) -> None:
+    """Calls are paid through a ledger; a trial may have several judges, so that its step holds a list."""
+    CALLS.create(connection)
+    of_judges = update(STEPS).where(STEPS.c.stage == "judge")
+    connection.execute(of_judges.values(payload="[" + STEPS.c.payload + "]"))
+
+
+_STEPS: Sequence[Callable[[Connection], None]] = (_to_2, _to_3)
 """What brings a database of version 1 to 2, of 2 to 3, and so on."""

@@ -1,1 +1,1 @@
-"""Judging: so far the reference's contract types, which results and summaries carry."""
+"""Judging: the reference's contract, three judges that ask a model, and an application's own."""

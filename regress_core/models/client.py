@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass
 from typing import Literal, Protocol, runtime_checkable
 
 from regress_core.errors import RegressError
@@ -75,11 +75,18 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What the model answered: text, calls, or both."""
+    """What the model answered: text, calls, or both.
+
+    Attributes:
+        text: What it said.
+        tool_calls: What it wants to have called.
+        usage: Tokens of the request and its answer; None where the provider does not tell. Unmeasured is not
+            free.
+    """
 
     text: str = ""
     tool_calls: tuple[ModelToolCall, ...] = ()
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage | None = None
 
 
 _MOST_TOKENS = 10**12
@@ -98,7 +105,7 @@ def checked_reply(reply: object) -> ModelReply:
     """
     if not isinstance(reply, ModelReply):
         raise TypeError(f"the model client gave {type(reply).__name__}, not ModelReply")
-    if not is_plausible(reply.usage):
+    if reply.usage is not None and not is_plausible(reply.usage):
         raise TypeError(f"the model client gave no counts of tokens: {reply.usage}")
     calls = tuple(
         ModelToolCall(_plain(call.call_id), _plain(call.name), _plain(call.arguments))
@@ -150,6 +157,7 @@ class ModelError(RegressError):
         message: One line for a person.
         status: The HTTP status, where there was one.
         retry_after_s: Seconds the provider asks to wait, where it said so.
+        never_sent: Whether it is certain that no request has reached the provider.
     """
 
     def __init__(
@@ -159,9 +167,18 @@ class ModelError(RegressError):
         *,
         status: int | None = None,
         retry_after_s: float | None = None,
+        never_sent: bool = False,
     ) -> None:
         self.kind: ModelErrorKind = kind
         self.message = message
         self.status = status
         self.retry_after_s = retry_after_s
+        self.never_sent = never_sent
         super().__init__(message)
+
+    @property
+    def may_have_cost(self) -> bool:
+        """Whether the provider may bill the request all the same: it may have worked on an answer."""
+        if self.never_sent or self.status is not None:
+            return False
+        return self.kind in {"outage", "time-out", "connection"}

@@ -56,6 +56,36 @@ _KIND_OF_NAME: Mapping[str, ModelErrorKind] = {
     "EndpointConnectionError": "connection",
 }
 
+# Whether a request may have reached the provider, as far as a class tells; first that of the outermost.
+_MAY_HAVE_BEEN_SENT: Mapping[str, bool] = {
+    # No connection was made. Python, httpx, httpx2, requests, urllib3, aiohttp, botocore
+    "gaierror": False,
+    "ConnectionRefusedError": False,
+    "SSLCertVerificationError": False,
+    "ConnectError": False,
+    "ConnectTimeout": False,
+    "PoolTimeout": False,
+    "ConnectTimeoutError": False,
+    "NewConnectionError": False,
+    "ClientConnectorError": False,
+    "ConnectionTimeoutError": False,
+    "EndpointConnectionError": False,
+    # One was.
+    "ConnectionResetError": True,
+    "ConnectionAbortedError": True,
+    "BrokenPipeError": True,
+    "ReadError": True,
+    "ReadTimeout": True,
+    "ReadTimeoutError": True,
+    "WriteError": True,
+    "WriteTimeout": True,
+    "CloseError": True,
+    "RemoteProtocolError": True,
+    "IncompleteRead": True,
+    "ClientPayloadError": True,
+    "ServerDisconnectedError": True,
+}
+
 _KIND_OF_CODE: Mapping[str, ModelErrorKind] = {
     # https://platform.openai.com/docs/guides/error-codes; `billing_error` is Anthropic's
     "insufficient_quota": "quota",
@@ -132,6 +162,7 @@ def model_error_of(
                 _message(kind, one, secrets),
                 status=_status_of(one),
                 retry_after_s=_retry_after_of(one, clock()),
+                never_sent=_never_sent(one),
             )
     return None
 
@@ -192,6 +223,17 @@ def _status_of(error: BaseException) -> int | None:
     if type(error).__module__.partition(".")[0] == "google":  # elsewhere an integer `code` is no HTTP status
         candidates.append(getattr(error, "code", None))
     return next((one for one in candidates if isinstance(one, int) and 400 <= one <= 599), None)
+
+
+def _never_sent(error: BaseException) -> bool:
+    """Tell whether certainly no request was sent; a library's own class often leaves that to its causes."""
+    for one in _with_causes(error):
+        if _status_of(one) is not None:
+            return False
+        for cls in type(one).__mro__:
+            if cls.__name__ in _MAY_HAVE_BEEN_SENT:
+                return not _MAY_HAVE_BEEN_SENT[cls.__name__]
+    return False
 
 
 def _codes_of(error: BaseException) -> list[str]:

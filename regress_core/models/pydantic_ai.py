@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from regress_core.models.pydantic_ai_providers import LiveModel
 
 _SECRET_NAMES = ("_KEY", "_TOKEN", "_SECRET")
+_READ_HERE = ("openai:", "openai-chat:")
+_UNAUTHORISED = 401
 
 
 class PydanticAIClient:
@@ -62,6 +64,11 @@ class PydanticAIClient:
         """The name that records give the provider."""
         return "pydantic-ai"
 
+    @property
+    def base_url(self) -> str | None:
+        """Where `openai:` models are asked; None for OpenAI's own address."""
+        return self._access.address
+
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer one turn, with one HTTP request.
 
@@ -73,7 +80,7 @@ class PydanticAIClient:
             settings = live.settings | self._wire.settings_of(request.settings, live.model)
             messages = self._wire.messages_of(request)
         except ModelError as error:
-            raise ModelError(error.kind, f"{request.model}: {error.message}") from error
+            raise ModelError(error.kind, f"{request.model}: {error.message}", never_sent=True) from error
         parameters = self._wire.parameters_of(request.tools)
         try:
             # Not through `pydantic_ai.direct`: it changes texts that look like a chat template's tokens.
@@ -113,15 +120,24 @@ class PydanticAIClient:
         secrets = self._secrets()
         found = model_error_of(error, secrets=secrets)
         if found is None and isinstance(error, self._wire.REFUSED):
-            found = ModelError("refused request", one_line(str(error), secrets))
+            found = ModelError("refused request", one_line(str(error), secrets), never_sent=True)
         if found is None and isinstance(error, self._wire.UNREADABLE):
             reason = one_line(str(error) or type(error).__name__, secrets)
             found = ModelError("outage", f"the answer cannot be read: {reason}")
         if found is None:
             return None
         return ModelError(
-            found.kind, f"{model}: {found.message}", status=found.status, retry_after_s=found.retry_after_s
+            found.kind,
+            f"{model}: {found.message}{self._place_of_key(model, found)}",
+            status=found.status,
+            retry_after_s=found.retry_after_s,
+            never_sent=found.never_sent,
         )
+
+    def _place_of_key(self, model: str, error: ModelError) -> str:
+        """Say where a key was read that the provider does not know, as far as it is us who read it."""
+        ours = model.startswith(_READ_HERE) and self._access.api_key is None
+        return "; the key is OPENAI_API_KEY's" if error.status == _UNAUTHORISED and ours else ""
 
     def _secrets(self) -> list[str]:
         from_environment = [value for name, value in os.environ.items() if name.endswith(_SECRET_NAMES)]

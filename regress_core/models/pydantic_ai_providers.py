@@ -53,6 +53,11 @@ class OpenAIAccess:
     base_url: str | None = None
     api_key: str | None = None
 
+    @property
+    def address(self) -> str | None:
+        """The address that is asked; None for OpenAI's own."""
+        return self.base_url or os.environ.get("OPENAI_BASE_URL") or None
+
 
 def live_model(name: str, access: OpenAIAccess, secrets: Iterable[str]) -> LiveModel:
     """Make the model object of a name, `provider:model`.
@@ -62,9 +67,7 @@ def live_model(name: str, access: OpenAIAccess, secrets: Iterable[str]) -> LiveM
     """
     provider, colon, model_name = name.partition(":")
     if not (provider and colon and model_name):
-        raise ModelError(
-            "configuration", f"model {name!r} names no provider; write provider:model, such as {_EXAMPLE}"
-        )
+        raise _unusable(f"model {name!r} names no provider; write provider:model, such as {_EXAMPLE}")
     try:
         if provider in _CHAT_COMPLETIONS:
             return _chat_completions(model_name, access)
@@ -72,9 +75,7 @@ def live_model(name: str, access: OpenAIAccess, secrets: Iterable[str]) -> LiveM
     except ImportError as error:
         raise _not_installed(name, error) from error
     except ValueError as error:
-        raise ModelError(
-            "configuration", f"model {name!r}: unknown provider {provider!r}; check its spelling"
-        ) from error
+        raise _unusable(f"model {name!r}: unknown provider {provider!r}; check its spelling") from error
     return _other(name, secrets)
 
 
@@ -83,16 +84,14 @@ def _chat_completions(model_name: str, access: OpenAIAccess) -> LiveModel:
     from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415 - as above
     from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415 - as above
 
-    base_url = _usable_url(access.base_url or os.environ.get("OPENAI_BASE_URL") or None)
+    base_url = _usable_url(access.address)
     api_key = (access.api_key or os.environ.get("OPENAI_API_KEY") or "").strip()
     if not api_key:
         if base_url is None:
-            raise ModelError("configuration", "no API key for OpenAI; set OPENAI_API_KEY")
+            raise _unusable("no API key for OpenAI; set OPENAI_API_KEY")
         api_key = "none"  # the library wants one, servers of one's own often do not
     if not (api_key.isascii() and api_key.isprintable()):
-        raise ModelError(
-            "configuration", "the API key for OpenAI holds characters no key has; check OPENAI_API_KEY"
-        )
+        raise _unusable("the API key for OpenAI holds characters no key has; check OPENAI_API_KEY")
     client = AsyncOpenAI(base_url=base_url, api_key=api_key, max_retries=0, timeout=None)
     model = OpenAIChatModel(model_name, provider=OpenAIProvider(openai_client=client), profile=_VERBATIM)
     return LiveModel(model, {}, client.close)
@@ -107,7 +106,7 @@ def _usable_url(url: str | None) -> str | None:
     except ValueError:
         usable = False
     if not usable:
-        raise ModelError("configuration", "the base URL is no http address; check OPENAI_BASE_URL")
+        raise _unusable("the base URL is no http address; check OPENAI_BASE_URL")
     return url
 
 
@@ -119,7 +118,7 @@ def _other(name: str, secrets: Iterable[str]) -> LiveModel:
     except Exception as error:
         # Each provider's library has an error of its own for a missing key, region or address.
         reason = one_line(str(error), secrets).split(". ")[0]
-        raise ModelError("configuration", f"model {name!r} cannot be set up: {reason}") from error
+        raise _unusable(f"model {name!r} cannot be set up: {reason}") from error
     settings = ModelSettings()
     if "max_retries" not in model.unsupported_settings:
         settings["max_retries"] = 0
@@ -135,4 +134,8 @@ async def _close(model: Model) -> None:
 
 def _not_installed(name: str, error: ImportError) -> ModelError:
     # The library says which package is missing and how to install it.
-    return ModelError("configuration", f"model {name!r} cannot be set up: {one_line(str(error))}")
+    return _unusable(f"model {name!r} cannot be set up: {one_line(str(error))}")
+
+
+def _unusable(message: str) -> ModelError:
+    return ModelError("configuration", message, never_sent=True)

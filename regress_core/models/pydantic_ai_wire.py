@@ -195,7 +195,7 @@ def _arguments_of(part: ToolCallPart) -> str:
     return part.args or ""
 
 
-def _usage_of(usage: RequestUsage) -> Usage:
+def _usage_of(usage: RequestUsage) -> Usage | None:
     # The library's input tokens include those of the cache, whatever the provider's own count does.
     cached = usage.cache_read_tokens + usage.cache_write_tokens
     counts = Usage(
@@ -206,4 +206,4 @@ def _usage_of(usage: RequestUsage) -> Usage:
     )
     if not is_plausible(counts):
         raise ModelError("outage", f"the provider's answer cannot be read: it counts tokens so: {counts}")
-    return counts
+    return None if counts == Usage() else counts  # the library counts nothing where nothing was told

@@ -33,9 +33,8 @@ class ScriptedClient:
         """
         reply = next(self._replies, None)
         if reply is None:
-            raise ModelError(
-                "refused request", f"the script has no reply for another turn of {request.model}"
-            )
+            message = f"the script has no reply for another turn of {request.model}"
+            raise ModelError("refused request", message, never_sent=True)
         return reply
 
 

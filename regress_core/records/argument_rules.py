@@ -19,6 +19,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, RootMod
 
 from regress_core.records.canonical import canonical_json
 from regress_core.records.json_io import JsonObject, JsonValue
+from regress_core.records.json_paths import PathStep, checked_path, parse_path
 
 _IGNORE = "ignore"
 _IGNORED = object()
@@ -38,72 +39,13 @@ _NORMALISATIONS: Sequence[tuple[str, Callable[[str], str]]] = (
 )
 """What can be done to a text, in the order in which it is done, however the suite lists it."""
 
-_PATH_STEP = re.compile(
-    r"""\[ (?P<index> \* | 0 | [1-9][0-9]{0,8} ) \]
-    | \[ ' (?P<single> (?:[^'\\]|\\.)* ) ' \]
-    | \[ " (?P<double> (?:[^"\\]|\\.)* ) " \]
-    | (?P<dot> \.? ) (?P<bare> [^.\[\]]+ )""",
-    re.VERBOSE | re.DOTALL,
-)
-_HOW_TO_WRITE_PATHS = "write keys parted by dots, [0] or [*] for list elements, ['a.b'] for an odd key"
-
-
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """A step down from an object to one of its keys, or from a list to an index; None is any of them."""
-
-    container: type
-    place: str | int | None
-
-    def leads_to(self, container: type, place: str | int) -> bool:
-        return self.container is container and self.place in (None, place)
-
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
     """What to do, and the way that is left to where it is done."""
 
-    path: tuple[_Step, ...]
+    path: tuple[PathStep, ...]
     names: frozenset[str]
-
-
-def _parse_path(text: str) -> tuple[_Step, ...]:
-    """Read a path such as `items[*].ts`, `*.id` or `['odd.key'][0]`.
-
-    Raises:
-        ValueError: If it is none.
-    """
-    steps: list[_Step] = []
-    position = 0
-    while position < len(text) or not steps:
-        match = _PATH_STEP.match(text, position)
-        # A dot stands between, so never first and before every later key without brackets.
-        if match is None or (match["bare"] and bool(match["dot"]) != bool(steps)):
-            raise ValueError(
-                f"no path of an argument from character {position + 1} on; {_HOW_TO_WRITE_PATHS}"
-            )
-        steps.append(_step(match))
-        position = match.end()
-    return tuple(steps)
-
-
-def _step(match: re.Match[str]) -> _Step:
-    index, bare = match["index"], match["bare"]
-    if index:
-        return _Step(list, None if index == "*" else int(index))
-    if not bare:
-        quoted = match["double"] if match["single"] is None else match["single"]
-        return _Step(dict, re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL))
-    if bare == "*":
-        return _Step(dict, None)
-    if "*" in bare:
-        raise ValueError(f"* stands for a whole key only; write [{bare!r}] where a key is called that")
-    return _Step(dict, bare)
-
-
-def _checked_path(text: str) -> str:
-    _parse_path(text)
-    return text
 
 
 def _checked_rule(value: JsonValue) -> JsonValue:
@@ -120,7 +62,7 @@ def _checked_rule(value: JsonValue) -> JsonValue:
 
 
 _ToolGlob = Annotated[str, Field(min_length=1)]
-_ArgumentPath = Annotated[str, AfterValidator(_checked_path)]
+_ArgumentPath = Annotated[str, AfterValidator(checked_path)]
 _NamedRule = Annotated[str | tuple[str, ...], BeforeValidator(_checked_rule)]
 
 
@@ -159,7 +101,7 @@ class ArgumentRules(RootModel[Mapping[_ToolGlob, Mapping[_ArgumentPath, _NamedRu
         return [
             (
                 re.compile(fnmatch.translate(tool)),
-                _Rule(_parse_path(path), frozenset((rule,) if isinstance(rule, str) else rule)),
+                _Rule(parse_path(path), frozenset((rule,) if isinstance(rule, str) else rule)),
             )
             for tool, rules in self.root.items()
             for path, rule in rules.items()

@@ -16,7 +16,8 @@ JsonObject = dict[str, Any]
 DEEPEST = 200
 """How deep JSON may nest; what reads it recursively stays far from Python's own limit."""
 
-_BRACKET_OR_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
+# Possessive, and with strings that never end: else each quote of one would be tried anew, in quadratic time.
+_BRACKET_OR_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
 _ALL_BUT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -39,9 +39,14 @@ def suite_name_of(folder_names: list[str]) -> str:
     """
     for folder in reversed(folder_names):
         slug = _slug(folder.lower(), r"[^a-z0-9_]+")[:64].strip("-_")
-        if folder.lower() not in _FOLDERS_WITHOUT_A_NAME and slug:
+        if not is_folder_without_a_name(folder) and slug:
             return slug
     return "suite"
+
+
+def is_folder_without_a_name(folder: str) -> bool:
+    """Tell whether a folder's name says what lies in it, so that it names neither suite nor case."""
+    return folder.lower() in _FOLDERS_WITHOUT_A_NAME
 
 
 def case_name_of_file(file_name: str) -> str:

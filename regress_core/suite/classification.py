@@ -10,12 +10,13 @@ from typing import cast
 
 from regress_core.compare.model import Comparison, Difference, SignalName
 from regress_core.judge.contract import Status
-from regress_core.judge.outcome import JudgeOutcome
 from regress_core.records.canonical import same_json
 from regress_core.records.json_io import JsonObject, JsonValue, child_path
 from regress_core.records.model import RunRecord
 from regress_core.suite.config import GateConfig
+from regress_core.suite.judged import NOT_JUDGED, Judged
 from regress_core.suite.summary import worst
+from regress_core.suite.wording import window
 
 _PATHS: dict[SignalName, tuple[str, ...]] = {
     "statusChanged": ("status",),
@@ -23,7 +24,6 @@ _PATHS: dict[SignalName, tuple[str, ...]] = {
     "policyChanged": ("policyDecisions",),
     "finalOutputChanged": ("response",),
 }
-_SHOWN_CHARACTERS = 80
 _SHOWN_DIFFERENCES = 3
 _ERROR_CHARACTERS = 400  # an error says what to do about it
 
@@ -42,28 +42,29 @@ def classify(
     gate: GateConfig,
     *,
     replay_miss: bool = False,
-    judge: JudgeOutcome | None = None,
+    judged: Judged = NOT_JUDGED,
 ) -> Classification:
     """Decide a case.
 
     A failed candidate fails, and so does one that asked for a tool output the baseline does not have. Else
     the worst of these counts: each raised signal with the gate's severity, a warning unless the gate says
-    otherwise; a deciding section that differs without raising a signal, which warns; the judge's verdict,
-    where no verdict warns.
+    otherwise, and nothing where the gate lets a pass of the regression judge clear it; a deciding section
+    that differs without raising a signal, which warns; what checks and judges say, where no verdict warns.
     """
     if candidate.status == "failed" or replay_miss:
         return Classification("fail", (_failure(candidate, replay_miss=replay_miss),))
     found: list[tuple[Status, str]] = []
+    cleared = gate.judge_clears if judged.verdict is not None and judged.verdict.verdict == "pass" else ()
     for signal in comparison.signals.raised():
-        severity = gate.signals.get(signal, "warn")
-        found.append((severity, f"{signal}: {_described(comparison, signal)}"))
+        text = f"{signal}: {_described(comparison, signal)}"
+        if signal in cleared:
+            found.append(("pass", f"{text} (cleared by the judge)"))
+        else:
+            found.append((gate.signals.get(signal, "warn"), text))
     silent = _silent_differences(comparison)
     if silent:
         found.append(("warn", f"differs: {_shown(silent)}"))
-    if judge is not None and judge.result is None:
-        found.append(("warn", f"no verdict: {_in_one_line(judge.reason)}"))
-    elif judge is not None and judge.result is not None and judge.result.verdict != "pass":
-        found.append((judge.result.verdict, f"judge: {_in_one_line(judge.result.summary)}"))
+    found += judged.weights(gate)
     status = worst(severity for severity, _ in found)
     order: tuple[Status, ...] = ("fail", "warn", "pass")
     found.sort(key=lambda entry: order.index(entry[0]))
@@ -73,14 +74,10 @@ def classify(
 def _failure(candidate: RunRecord, *, replay_miss: bool) -> str:
     known = (candidate.error_name, candidate.error_message)
     error = ": ".join(" ".join(text.split()) for text in known if text)
-    shown = _window(error, 0, _ERROR_CHARACTERS)
+    shown = window(error, 0, _ERROR_CHARACTERS)
     if replay_miss:
         return f"diverged: {shown}" if error else "diverged: an output is missing"
     return f"candidate failed: {shown}" if error else "candidate failed"
-
-
-def _in_one_line(text: str | None) -> str:
-    return _window(" ".join((text or "").split()), 0)
 
 
 def _silent_differences(comparison: Comparison) -> list[Difference]:
@@ -109,9 +106,9 @@ def _shown(differences: list[Difference]) -> str:
 def _in_words(difference: Difference) -> str:
     path, left, right = difference.path, difference.left, difference.right
     if difference.kind == "missing_left":
-        return f"{path} is new: {_window(_entry(path, right), 0)}"
+        return f"{path} is new: {window(_entry(path, right), 0)}"
     if difference.kind == "missing_right":
-        return f"{path} is gone: {_window(_entry(path, left), 0)}"
+        return f"{path} is gone: {window(_entry(path, left), 0)}"
     return ", ".join(_changes(path, left, right))
 
 
@@ -140,13 +137,13 @@ def _changes(path: str, left: JsonValue, right: JsonValue) -> Iterator[str]:
             here = child_path(path, key)
             if key not in a or key not in b:
                 side, value = ("is new", b[key]) if key in b else ("is gone", a[key])
-                yield f"{here} {side}: {_window(_json(value), 0)}"
+                yield f"{here} {side}: {window(_json(value), 0)}"
             elif not same_json(a[key], b[key]):
                 yield from _changes(here, a[key], b[key])
         return
     x, y = _json(left), _json(right)
     start = _common_start(x, y)
-    yield f"{path} {_window(x, start)} → {_window(y, start)}{_why_alike(x, y)}"
+    yield f"{path} {window(x, start)} → {window(y, start)}{_why_alike(x, y)}"
 
 
 def _why_alike(a: str, b: str) -> str:
@@ -161,12 +158,3 @@ def _json(value: JsonValue) -> str:
 
 def _common_start(a: str, b: str) -> int:
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-
-
-def _window(text: str, start: int, characters: int = _SHOWN_CHARACTERS) -> str:
-    """Cut a long text to the stretch in which it first differs."""
-    if len(text) <= characters:
-        return text
-    begin = max(0, min(start - characters // 4, len(text) - characters))
-    end = begin + characters
-    return ("…" if begin else "") + text[begin:end] + ("…" if end < len(text) else "")

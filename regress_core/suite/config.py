@@ -8,14 +8,17 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from regress_core.checks.config import CheckKeys
 from regress_core.compare.model import SignalName
 from regress_core.compare.options import CompareOptions
 from regress_core.errors import InputError
 from regress_core.harness.replay.recorded_tools import ReplayMode
 from regress_core.harness.replay.start import InputMode
+from regress_core.judge.config import JudgeConfig, PriceConfig, Rubric
 from regress_core.judge.contract import RunRegressionExpectation, Status
 from regress_core.records.json_io import JsonError, JsonValue
 from regress_core.records.naming import SUITE_NAME
+from regress_core.records.redact import RedactConfig
 from regress_core.records.wire import ConfigModel, WireModel
 from regress_core.records.yaml_io import load_yaml
 
@@ -25,12 +28,32 @@ class GateConfig(ConfigModel):
 
     Attributes:
         signals: What a signal does to the status of a case; a signal that is not named warns.
+        judge_clears: The signals that do nothing where the regression judge says pass.
         min_pass_rate: Share of the conclusive cases that must not fail, 0 to 1. With it, failed cases alone
             do not fail the gate while the rate holds.
+        composite_warn: The composite score of the axes judge, 1 to 5, below which the gate warns.
+        composite_block: The composite score below which the gate fails.
+        axis_minimum: The score of a single axis below which its case fails.
+        fail_on_threshold_breach: Whether the two last thresholds fail; else they warn.
+        allow_manual_override: Whether overrides.jsonl may take cases out of the gate.
     """
 
     signals: Mapping[SignalName, Status] = Field(default_factory=dict[SignalName, Status])
+    judge_clears: Annotated[tuple[SignalName, ...], Field(strict=False)] = ()
     min_pass_rate: Annotated[float, Field(ge=0, le=1)] | None = None
+    composite_warn: Annotated[float, Field(ge=1, le=5)] = 3.5
+    composite_block: Annotated[float, Field(ge=1, le=5)] = 3.0
+    axis_minimum: Annotated[float, Field(ge=1, le=5)] = 2.0
+    fail_on_threshold_breach: bool = True
+    allow_manual_override: bool = True
+
+    @model_validator(mode="after")
+    def _in_order(self) -> GateConfig:
+        if self.composite_block > self.composite_warn:
+            raise ValueError(
+                f"composite_block {self.composite_block:g} is above composite_warn {self.composite_warn:g}"
+            )
+        return self
 
 
 GATE_PRESETS: Mapping[str, GateConfig] = {"reference": GateConfig()}
@@ -56,7 +79,17 @@ def _deciding(options: CompareOptions) -> CompareOptions:
 MOST_TRIALS = 1000
 
 
-class SuiteConfig(ConfigModel):
+class CaseConfig(CheckKeys):
+    """What suite.yaml says of all cases, and cases/<case>.yaml of one besides; first of all about checks.
+
+    Attributes:
+        rubric: Questions that the rubric judge answers about the candidate's run.
+    """
+
+    rubric: Rubric = ()
+
+
+class SuiteConfig(CaseConfig):
     """suite.yaml.
 
     Attributes:
@@ -68,6 +101,11 @@ class SuiteConfig(ConfigModel):
         input_mode: What a candidate harness is given: the `recorded` input, or the `question` alone.
         trials: How often a candidate harness is run on each case; the worst trial counts.
         compare: How runs are compared.
+        candidate_cap_usd: What the calls of the candidate's real models may cost in one evaluation, US
+            dollars; no cap by default. With one, the models' settings have to have `max_tokens`.
+        candidate_price: What these models cost, where no public price is known or another one was agreed.
+        judge: The judges that ask a model.
+        redact: What is taken out of records before a judge sees them.
         gate: The release policy: a preset's name or a mapping.
     """
 
@@ -79,6 +117,10 @@ class SuiteConfig(ConfigModel):
     input_mode: InputMode = "recorded"
     trials: Annotated[int, Field(ge=1, le=MOST_TRIALS)] = 1
     compare: Annotated[CompareOptions, AfterValidator(_deciding)] = CompareOptions()
+    candidate_cap_usd: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    candidate_price: PriceConfig | None = None
+    judge: JudgeConfig | None = None
+    redact: RedactConfig | None = None
     gate: Annotated[GateConfig, BeforeValidator(_gate_of_preset)] = GATE_PRESETS["reference"]
 
 

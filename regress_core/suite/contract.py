@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from regress_core.calls.trouble import TroubleKind
 from regress_core.compare.model import Comparison, Signals
+from regress_core.judge.axes_report import AxesReport
 from regress_core.judge.contract import RunJudgeResult, RunRegressionExpectation, Status
+from regress_core.judge.outcome import JudgeName, JudgeState, JudgeTrouble
 from regress_core.records.json_io import JsonObject
 from regress_core.records.model import RunRecord
 from regress_core.records.wire import WireModel
+
+Decision = Literal["accepted", "rejected", "logged"]
+"""What people have decided about a verdict of the rubric judge."""
 
 
 class RunRegressionResult(WireModel):
@@ -45,6 +52,48 @@ class CaseJudgeSummary(WireModel):
     summary: str
 
 
+class CaseJudging(WireModel):
+    """Whether a judge gave a verdict on a case, and what that took; fields as in `JudgeOutcome`."""
+
+    judge: JudgeName
+    state: JudgeState
+    model: str | None = None
+    prompt_version: str | None = None
+    reason: str | None = None
+    intended: bool = False
+    trouble: JudgeTrouble | None = None
+    flags: list[str] = Field(default_factory=list)
+    cached: bool = False
+    cost_usd: float = 0.0
+
+
+class CaseDimension(WireModel):
+    """The answer to one question of a rubric, and what a person has decided about it.
+
+    Attributes:
+        dimension_id: Which question.
+        passed: The answer; None where the question does not apply.
+        reason: The judge's.
+        decision: `accepted` or `rejected` by a person's sign-off, `logged` where nobody has decided about a
+            failed one; None otherwise.
+        flipped: Whether the answer differs from the last accepted one.
+    """
+
+    dimension_id: str
+    passed: bool | None
+    reason: str
+    decision: Decision | None = None
+    flipped: bool = False
+
+
+class CaseOverride(WireModel):
+    """Why a case does not count for the gate: who answers for that, and until when."""
+
+    owner: str
+    reason: str
+    expires: str
+
+
 class TrialTotals(WireModel):
     """How many trials of a case came to what; `counted` is the one whose status is the case's."""
 
@@ -73,6 +122,12 @@ class RunRegressionCaseSummary(WireModel):
         reasons: Ours: why the status is what it is.
         trouble: Ours: what that was.
         trials: Ours: how the trials went, where there are several.
+        failed_checks: Ours: the ids of the checks that failed.
+        judging: Ours: what became of each judge; of several trials on the one that counts, and on any other
+            that trouble kept it from.
+        rubric: Ours: the verdict of the rubric judge.
+        axes: Ours: the scores of the axes judge, 1 to 5, by axis.
+        override: Ours: set when the case does not count for the gate.
     """
 
     name: str
@@ -86,6 +141,11 @@ class RunRegressionCaseSummary(WireModel):
     reasons: list[str] = Field(default_factory=list)
     trouble: CaseTroubleSummary | None = None
     trials: TrialTotals | None = None
+    failed_checks: list[str] = Field(default_factory=list)
+    judging: list[CaseJudging] = Field(default_factory=list[CaseJudging])
+    rubric: list[CaseDimension] | None = None
+    axes: dict[str, float] | None = None
+    override: CaseOverride | None = None
 
 
 class RunRegressionTotals(WireModel):
@@ -96,6 +156,53 @@ class RunRegressionTotals(WireModel):
     warned: int
     failed: int
     inconclusive: int = 0
+
+
+class JudgeSummary(WireModel):
+    """What one judge came to over all cases.
+
+    Attributes:
+        judge: Which judge.
+        model: The model that is configured; None for an application's judge.
+        prompt_version: The version of its instructions.
+        verdicts: Cases with a verdict; the only ones that any mean is taken over.
+        errors: Cases where its reply held no verdict.
+        skipped: Cases on which it could not be asked.
+        left_out: Cases on which the suite wanted it left out.
+        cached: Verdicts of earlier evaluations.
+        agreement: How often this judge, with this model and these instructions, agreed with people's labels
+            (`regress calibrate`), 0 to 1; None while it is uncalibrated.
+    """
+
+    judge: JudgeName
+    model: str | None
+    prompt_version: str | None
+    verdicts: int
+    errors: int
+    skipped: int
+    left_out: int
+    cached: int
+    agreement: float | None
+
+
+class CostSummary(WireModel):
+    """What an evaluation cost, US dollars. What cannot be known counts with its upper bound.
+
+    Attributes:
+        candidate_usd: The candidate's model calls, as far as their price is known.
+        judge_usd: The judges' calls.
+        judge_cap_usd: What the judges may spend; None where no judge asks a model.
+        saved_by_cache_usd: What verdicts of earlier evaluations had cost.
+        skipped_by_cap: Verdicts there are none of because of the cap.
+        by_judge: The judges' calls, by judge.
+    """
+
+    candidate_usd: float
+    judge_usd: float
+    judge_cap_usd: float | None
+    saved_by_cache_usd: float
+    skipped_by_cap: int
+    by_judge: dict[str, float]
 
 
 class GateSummary(WireModel):
@@ -114,6 +221,10 @@ class RunRegressionSummary(WireModel):
         candidate: Id and label of the candidate.
         orphans: Case ids of candidate records without a baseline.
         complete: Whether every planned case has an outcome.
+        judges: What each judge came to.
+        axes: The scores of the axes judge over all cases.
+        cost: What the evaluation cost.
+        warnings: What whoever reads the summary ought to know of how it was made.
     """
 
     suite: str | None = None
@@ -125,6 +236,10 @@ class RunRegressionSummary(WireModel):
     candidate: JsonObject | None = None
     orphans: list[str] = Field(default_factory=list)
     complete: bool = True
+    judges: list[JudgeSummary] = Field(default_factory=list[JudgeSummary])
+    axes: AxesReport | None = None
+    cost: CostSummary | None = None
+    warnings: list[str] = Field(default_factory=list)
 
 
 class RunRegressionSuiteResult(WireModel):

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from regress_core.errors import InputError
+from regress_core.errors import InputError, os_error_text
 from regress_core.harness.descriptor.descriptor import load_descriptor
 from regress_core.judge.contract import RunRegressionExpectation
 from regress_core.records.canonical import canonical_hash
 from regress_core.records.json_io import JsonObject
-from regress_core.records.loading import display_name, list_record_files, load_record
+from regress_core.records.loading import (
+    LoadedRecord,
+    RecordFile,
+    display_name,
+    list_case_records,
+    load_record,
+)
 from regress_core.records.naming import SUITE_NAME, suite_name_of
-from regress_core.suite.config import SuiteConfig, load_config
+from regress_core.suite.case_files import (
+    NO_CASE_CONFIG,
+    Requirements,
+    check_requirements,
+    load_case_configs,
+    requirements_of,
+)
+from regress_core.suite.config import CaseConfig, SuiteConfig, load_config
+from regress_core.suite.overrides import OVERRIDES_FILE, Override, load_overrides
+from regress_core.suite.signoffs import SIGNOFFS_FILE, SignOff, load_signoffs
 
 SUITE_FILE = "suite.yaml"
 
@@ -35,11 +50,15 @@ class CaseRef:
         case_id: Partition key, file name and column value.
         name: What people call it.
         baseline: Its recorded run.
+        config: What cases/<case>.yaml says.
+        accepted: Other runs that are as good: a candidate that is equal to one of them has not changed.
     """
 
     case_id: str
     name: str
     baseline: RecordRef
+    config: CaseConfig = NO_CASE_CONFIG
+    accepted: tuple[RecordRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +72,10 @@ class Suite:
         baseline_descriptor: What the baseline's descriptor holds, where suite.yaml names one.
         expectation: The expectation, read from its file where it names one.
         cases: Ordered by case id.
-        content_hash: SHA-256 over all that can change an outcome: rules, expectation, baselines.
+        content_hash: SHA-256 over all that can change an outcome: rules, expectation, accepted runs.
+        judge_instructions: The suite's own instructions of the regression judge, where it has some.
+        signoffs: What people have decided about verdicts.
+        overrides: Which cases do not count for the gate, as far as the gate allows that.
     """
 
     name: str
@@ -63,6 +85,13 @@ class Suite:
     expectation: RunRegressionExpectation | None
     cases: tuple[CaseRef, ...]
     content_hash: str
+    judge_instructions: str | None = None
+    signoffs: tuple[SignOff, ...] = ()
+    overrides: tuple[Override, ...] = ()
+
+    def requirements_of(self, case: CaseRef) -> Requirements:
+        """Give what is asked of a case."""
+        return requirements_of(self.config, case.config)
 
 
 Warn = Callable[[str], None]
@@ -129,16 +158,78 @@ def suite_of_records(
 def _suite(root: Path, config: SuiteConfig, records: Path, name: str, warn: Warn) -> Suite:
     expectation = _expectation(root, config)
     baseline = None if config.baseline is None else load_descriptor(root / config.baseline).data
-    cases = tuple(_cases(records, warn))
+    suite = Suite(
+        name=name,
+        root=root.absolute(),
+        config=config,
+        baseline_descriptor=baseline,
+        expectation=expectation,
+        cases=_with_configs(root, config, tuple(_cases(records, warn))),
+        content_hash="",
+        judge_instructions=_instructions(root, config),
+        signoffs=load_signoffs(root / SIGNOFFS_FILE),
+        overrides=_overrides(root, config, warn),
+    )
+    return replace(suite, content_hash=_content_hash(suite))
+
+
+def _content_hash(suite: Suite) -> str:
+    config = suite.config.model_dump(mode="json", by_alias=True)
+    # What these lead to is covered below, or by the plan as it was chosen there.
+    for name in ("name", "records", "baseline", "expectation", "mode", "input_mode", "trials"):
+        del config[name]
     content: JsonObject = {
-        "compare": config.compare.model_dump(mode="json"),
-        "gate": config.gate.model_dump(mode="json"),
-        "expectation": None if expectation is None else expectation.to_json(),
-        "baseline": baseline,
-        "cases": [[case.case_id, case.name, case.baseline.sha256] for case in cases],
-        "name": name,
+        "config": config,
+        "expectation": None if suite.expectation is None else suite.expectation.to_json(),
+        "baseline": suite.baseline_descriptor,
+        "cases": [
+            [
+                case.case_id,
+                case.name,
+                case.baseline.sha256,
+                None if case.config is NO_CASE_CONFIG else case.config.model_dump(mode="json", by_alias=True),
+                *([[ref.sha256 for ref in case.accepted]] if case.accepted else []),
+            ]
+            for case in suite.cases
+        ],
+        "name": suite.name,
+        "judgeInstructions": suite.judge_instructions,
+        "signoffs": [one.to_json() for one in suite.signoffs],
+        "overrides": [one.to_json() for one in suite.overrides],
     }
-    return Suite(name, root.absolute(), config, baseline, expectation, cases, canonical_hash(content))
+    return canonical_hash(content)
+
+
+def _with_configs(root: Path, config: SuiteConfig, cases: tuple[CaseRef, ...]) -> tuple[CaseRef, ...]:
+    configs = load_case_configs(root, {case.case_id: Path(case.baseline.path) for case in cases})
+    check_requirements(
+        root, config, {case.case_id: configs.get(case.case_id, NO_CASE_CONFIG) for case in cases}
+    )
+    return tuple(
+        replace(case, config=configs[case.case_id]) if case.case_id in configs else case for case in cases
+    )
+
+
+def _instructions(root: Path, config: SuiteConfig) -> str | None:
+    regression = None if config.judge is None else config.judge.regression
+    if regression is None or regression.instructions is None:
+        return None
+    path = root / regression.instructions
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot be read: {os_error_text(error)}", file=path) from error
+    except UnicodeDecodeError as error:
+        raise InputError("not UTF-8", file=path, remedy="save it as UTF-8") from error
+
+
+def _overrides(root: Path, config: SuiteConfig, warn: Warn) -> tuple[Override, ...]:
+    path = root / OVERRIDES_FILE
+    overrides = load_overrides(path)
+    if overrides and not config.gate.allow_manual_override:
+        warn(f"{path}: not applied, since gate.allow_manual_override is false")
+        return ()
+    return overrides
 
 
 def _expectation(root: Path, config: SuiteConfig) -> RunRegressionExpectation | None:
@@ -148,15 +239,25 @@ def _expectation(root: Path, config: SuiteConfig) -> RunRegressionExpectation | 
 
 
 def _cases(records: Path, warn: Warn) -> Iterable[CaseRef]:
-    for file in list_record_files(records):
-        loaded = load_record(file)
-        if loaded.record.status == "failed":
-            warn(f"{file.path}: case {file.case_id}: a failed run is no good baseline; use a completed one")
+    for case in list_case_records(records):
+        baseline = _loaded(case.baseline, warn)
         yield CaseRef(
-            case_id=file.case_id,
-            name=display_name(file, loaded.record),
-            baseline=RecordRef(path=str(file.path.absolute()), sha256=loaded.sha256),
+            case_id=case.case_id,
+            name=display_name(case, baseline.record),
+            baseline=_ref(case.baseline, baseline),
+            accepted=tuple(_ref(file, _loaded(file, warn)) for file in case.files[1:]),
         )
+
+
+def _loaded(file: RecordFile, warn: Warn) -> LoadedRecord:
+    loaded = load_record(file)
+    if loaded.record.status == "failed":
+        warn(f"{file.path}: case {file.case_id}: a failed run is no good baseline; use a completed one")
+    return loaded
+
+
+def _ref(file: RecordFile, loaded: LoadedRecord) -> RecordRef:
+    return RecordRef(path=str(file.path.absolute()), sha256=loaded.sha256)
 
 
 def select_cases(suite: Suite, patterns: Sequence[str]) -> tuple[CaseRef, ...]:

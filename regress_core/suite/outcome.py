@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from typing import Any
 
 from regress_core.calls.trouble import Trouble
 from regress_core.compare.model import Signals, signals_of
 from regress_core.judge.contract import Status
 from regress_core.records.json_io import JsonObject
 from regress_core.suite.contract import (
+    CaseDimension,
     CaseJudgeSummary,
+    CaseJudging,
     CaseTroubleSummary,
     RunRegressionCaseSummary,
     TrialTotals,
@@ -31,6 +34,56 @@ _SUMMARY_FIELDS = {
 
 
 @dataclass(frozen=True, slots=True)
+class CaseFindings:
+    """What checks and judges came to on one trial, as far as the summary tells it.
+
+    Attributes:
+        failed_checks: The ids of the checks that failed.
+        judging: What became of each judge.
+        rubric: The verdict of the rubric judge; None without one.
+        axes: The scores of the axes judge, by axis; None without any.
+    """
+
+    failed_checks: tuple[str, ...] = ()
+    judging: tuple[CaseJudging, ...] = ()
+    rubric: tuple[CaseDimension, ...] | None = None
+    axes: Mapping[str, float] | None = None
+
+    def to_json(self) -> JsonObject:
+        """Give the JSON object the journal keeps."""
+        return {
+            "failedChecks": list(self.failed_checks),
+            "judging": [one.to_json() for one in self.judging],
+            "rubric": None if self.rubric is None else [one.to_json() for one in self.rubric],
+            "axes": None if self.axes is None else dict(self.axes),
+        }
+
+    @classmethod
+    def from_json(cls, value: JsonObject) -> CaseFindings:
+        """Read back what `to_json` wrote."""
+        rubric: list[JsonObject] | None = value["rubric"]
+        return cls(
+            failed_checks=tuple(value["failedChecks"]),
+            judging=tuple(CaseJudging.from_json(one) for one in value["judging"]),
+            rubric=None if rubric is None else tuple(CaseDimension.from_json(one) for one in rubric),
+            axes=value["axes"],
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """Give the fields of the case's entry in the summary that are not empty."""
+        fields = {
+            "failed_checks": list(self.failed_checks),
+            "judging": list(self.judging),
+            "rubric": None if self.rubric is None else list(self.rubric),
+            "axes": None if self.axes is None else dict(self.axes),
+        }
+        return {name: value for name, value in fields.items() if value}
+
+
+NO_FINDINGS = CaseFindings()
+
+
+@dataclass(frozen=True, slots=True)
 class CaseOutcome:
     """The outcome of one case and trial, final for its revision.
 
@@ -43,11 +96,14 @@ class CaseOutcome:
         baseline_run_id: None if the baseline could not be read.
         candidate_run_id: Empty without a candidate record.
         replay_miss: Whether the candidate asked for a tool output that the baseline does not have.
-        judge: What an application's judge said; None without a verdict.
+        judge: The verdict of the regression judge; None without one.
         trouble: Set exactly when the case is inconclusive.
         duration_s: Wall time of the case, seconds.
         cost_usd: Money spent on it, US dollars.
         finished_at: When it was decided, UTC.
+        findings: What checks and judges came to.
+        accepted_sha256: SHA-256 of the accepted run that the candidate was compared with, where that is not
+            the baseline.
     """
 
     case_id: str
@@ -68,6 +124,8 @@ class CaseOutcome:
     duration_s: float
     cost_usd: float
     finished_at: datetime
+    findings: CaseFindings = NO_FINDINGS
+    accepted_sha256: str | None = None
 
     @property
     def inconclusive(self) -> bool:
@@ -76,14 +134,16 @@ class CaseOutcome:
 
     def summary(self) -> RunRegressionCaseSummary:
         """Give the case's entry in the summary."""
-        trouble = self.trouble
+        more = {} if self.findings is NO_FINDINGS else self.findings.summary()
+        if self.judge is not None:
+            more["judge"] = self.judge
+        if self.trouble is not None:
+            kind, code, retryable = self.trouble.kind, self.trouble.code, self.trouble.retryable
+            more["trouble"] = CaseTroubleSummary(kind=kind, code=code, retryable=retryable)
         # Without validation: the values are typed already, and thousands of entries share one set of names.
         return RunRegressionCaseSummary.model_construct(
-            _fields_set(judged=self.judge is not None, troubled=trouble is not None),
-            judge=self.judge,
-            trouble=CaseTroubleSummary(kind=trouble.kind, code=trouble.code, retryable=trouble.retryable)
-            if trouble
-            else None,
+            _fields_set(*more),
+            **more,
             name=self.case_name,
             status=self.status,
             baseline_run_id=self.baseline_run_id or "",
@@ -115,6 +175,8 @@ class CaseOutcome:
             "durationS": self.duration_s,
             "costUsd": self.cost_usd,
             "finishedAt": self.finished_at.isoformat(),
+            **({} if self.findings == NO_FINDINGS else {"findings": self.findings.to_json()}),
+            **({} if self.accepted_sha256 is None else {"acceptedSha256": self.accepted_sha256}),
         }
 
     @classmethod
@@ -142,13 +204,14 @@ class CaseOutcome:
             duration_s=value["durationS"],
             cost_usd=value["costUsd"],
             finished_at=datetime.fromisoformat(value["finishedAt"]),
+            findings=CaseFindings.from_json(value["findings"]) if "findings" in value else NO_FINDINGS,
+            accepted_sha256=value.get("acceptedSha256"),
         )
 
 
 @cache
-def _fields_set(*, judged: bool, troubled: bool) -> set[str]:
-    more = {name for name, there in (("judge", judged), ("trouble", troubled)) if there}
-    return _SUMMARY_FIELDS | more
+def _fields_set(*more: str) -> set[str]:
+    return _SUMMARY_FIELDS | set(more)
 
 
 _WORDS = (("pass", "passed"), ("warn", "warned"), ("fail", "failed"), ("inconclusive", "inconclusive"))
@@ -177,8 +240,19 @@ def case_summary(trials: Sequence[CaseOutcome]) -> RunRegressionCaseSummary:
         counted=worst.trial,
     )
     entry = worst.summary()
+    judging = [*entry.judging, *_troubled(trial for trial in trials if trial is not worst)]
+    if judging:
+        entry = entry.model_copy(update={"judging": judging})
     if not entry.reasons:
         return entry.model_copy(update={"trials": totals})
     counts = ", ".join(f"{statuses.count(status)} {word}" for status, word in _WORDS if status in statuses)
     head = f"trial {worst.trial} of {len(trials)} counts ({counts})"
     return entry.model_copy(update={"trials": totals, "reasons": [head, *entry.reasons]})
+
+
+def _troubled(trials: Iterable[CaseOutcome]) -> Iterator[CaseJudging]:
+    """Give the judges that trouble kept from a trial: a missing key is told, whichever trial counts."""
+    for trial in trials:
+        for one in trial.findings.judging:
+            if one.trouble is not None:
+                yield one

@@ -8,7 +8,7 @@ from io import TextIOWrapper
 
 import typer
 
-from regress_pipeline.cli import demo, import_, pipeline, run, sql
+from regress_pipeline.cli import calibrate, demo, import_, pipeline, review, run, sql
 
 app = typer.Typer(
     name="regress",
@@ -20,6 +20,11 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("validate")(run.validate)
 app.add_typer(import_.app, name="import")
+app.command("calibrate")(calibrate.calibrate)
+app.command("review")(review.review)
+app.command("accept")(review.accept)
+app.command("reject")(review.reject)
+app.command("override")(review.override)
 app.command("sql")(sql.sql)
 app.add_typer(pipeline.app, name="pipeline")
 app.command("demo")(demo.demo)

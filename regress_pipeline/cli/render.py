@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from regress_core.suite.contract import RunRegressionCaseSummary, RunRegressionSummary
+from regress_core.suite.verdict_diff import verdict_diff
 
 # Control characters, marks that reverse the direction of text, lone surrogates.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -40,6 +41,7 @@ def summary_lines(summary: RunRegressionSummary) -> Iterator[str]:
         f"{totals.failed} failed"
     )
     yield from case_lines([case for case in summary.cases if case.status != "pass"])
+    yield from judge_lines(summary)
     if summary.orphans:
         yield f"  candidate records without a baseline: {', '.join(summary.orphans)}"
     if not summary.complete:
@@ -47,6 +49,59 @@ def summary_lines(summary: RunRegressionSummary) -> Iterator[str]:
     if summary.gate:
         reasons = f" ({'; '.join(summary.gate.reasons)})" if summary.gate.reasons else ""
         yield f"gate: {summary.gate.status}{reasons}"
+
+
+def judge_lines(summary: RunRegressionSummary) -> Iterator[str]:
+    """Tell what the judges came to, their scores, what they cost; nothing where there is no judge."""
+    for judge in summary.judges:
+        counts = (
+            (judge.verdicts, "verdicts"),
+            (judge.errors, "without a verdict"),
+            (judge.skipped, "not asked"),
+            (judge.left_out, "left out"),
+            (judge.cached, "from the cache"),
+        )
+        told = ", ".join(f"{count} {what}" for count, what in counts if count or what == "verdicts")
+        known = "uncalibrated" if judge.agreement is None else f"agreement {judge.agreement:.2f}"
+        who = f" ({judge.model}, {judge.prompt_version}, {known})" if judge.model else ""
+        yield f"{judge.judge} judge{who}: {told}"
+    axes = summary.axes
+    if axes is not None and axes.composite_score is not None:
+        means = ", ".join(f"{axis} {mean:.2f}" for axis, mean in axes.axis_breakdown.items())
+        yield (
+            f"axes: composite {axes.composite_score:.2f} over {axes.total} cases ({means}); "
+            f"{axes.passed} passed, {axes.failed} failed, {axes.not_judged} not judged"
+        )
+    cost = summary.cost
+    if cost is not None and cost.judge_cap_usd is not None:
+        more = f", {cost.skipped_by_cap} verdicts skipped by the cap" if cost.skipped_by_cap else ""
+        yield (
+            f"judges cost ${cost.judge_usd:.4f} of ${cost.judge_cap_usd:.2f}, "
+            f"the cache saved ${cost.saved_by_cache_usd:.4f}{more}"
+        )
+    for warning in summary.warnings:
+        yield f"warning: {warning}"
+
+
+def flip_lines(summary: RunRegressionSummary, suite: str, store: str | None) -> Iterator[str]:
+    """Show each verdict that differs from the last accepted one, with the commands to decide about it.
+
+    Args:
+        summary: The summary.
+        suite: The suite, as a command names it.
+        store: The store, where a command has to name it.
+    """
+    for case in summary.cases:
+        for one in case.rubric or ():
+            if one.flipped and one.passed is not None and one.decision != "rejected":
+                yield from verdict_diff(
+                    case.case_id or case.name,
+                    one.dimension_id,
+                    passed=one.passed,
+                    reason=one.reason,
+                    suite=suite,
+                    store=store,
+                )
 
 
 def case_lines(cases: list[RunRegressionCaseSummary]) -> Iterator[str]:
@@ -58,5 +113,8 @@ def case_lines(cases: list[RunRegressionCaseSummary]) -> Iterator[str]:
         yield f"  {status:<5} {case.name}"
         for reason in case.reasons:
             yield f"          {reason}"
+        if case.override is not None:
+            override = case.override
+            yield f"          does not count until {override.expires} ({override.owner}: {override.reason})"
     if len(ranked) > _MOST_CASES:
         yield f"  and {len(ranked) - _MOST_CASES} more; summary.json has them all"

@@ -90,9 +90,9 @@ def run(
     Exit codes: 0 fine, 1 the gate reached --fail-on, 2 invalid input, 3 no case conclusive or a wrong key or
     model, 4 no cases, 130 interrupted.
     """
-    from regress_pipeline.cli.actions import run as action
+    from regress_pipeline.cli.actions.inputs import Inputs
 
-    inputs = action.Inputs(
+    inputs = Inputs(
         suite=suite,
         records=records,
         candidate=candidate,
@@ -109,8 +109,12 @@ def run(
         cases=tuple(cases or ()),
     )
     if dry_run:
-        code = action.validate(inputs, allow_empty=allow_empty, env_file=env_file)
+        from regress_pipeline.cli.actions import validate as checking
+
+        code = checking.validate(inputs, allow_empty=allow_empty, env_file=env_file)
     else:
+        from regress_pipeline.cli.actions import run as action
+
         choices = action.Choices(
             out=out, fail_on=fail_on, store=store, fresh=fresh, allow_empty=allow_empty, as_json=as_json
         )
@@ -137,9 +141,10 @@ def validate(
     env_file: EnvFile = None,
 ) -> None:
     """Check every input of `regress run` without evaluating anything."""
-    from regress_pipeline.cli.actions import run as action
+    from regress_pipeline.cli.actions import validate as action
+    from regress_pipeline.cli.actions.inputs import Inputs
 
-    inputs = action.Inputs(
+    inputs = Inputs(
         suite=suite,
         records=records,
         candidate=candidate,

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import selectors
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
+
+from sqlalchemy import Connection
 
 from regress_core.calls.limits import CallLimits
 from regress_core.calls.runner import CallRunner
+from regress_core.ids import utc_now
+from regress_core.journal.database import open_engines
+from regress_core.journal.ledger import Ledger
+from regress_core.journal.writer import Writer
 from regress_core.models.client import ModelError, ModelErrorKind
 
 T = TypeVar("T")
@@ -148,3 +157,26 @@ class Bench:
     async def in_turn(self, names: Iterable[str]) -> list[str | Exception]:
         """Make one call after the other."""
         return [await self.outcome(name) for name in names]
+
+
+class _PatientWriter(Writer):
+    """Has written before it goes on: on virtual time nobody waits for another thread."""
+
+    def submit(self, operation: Callable[[Connection], T]) -> Future[T]:
+        future = super().submit(operation)
+        wait([future])
+        return future
+
+
+@contextmanager
+def patient_ledger(folder: Path) -> Generator[Ledger]:
+    """Open a ledger that can be used on virtual time."""
+    path = folder / "journal.sqlite"
+    reading, writing = open_engines(path)
+    writer = _PatientWriter(writing, path)
+    try:
+        yield Ledger(reading, writer, utc_now)
+    finally:
+        writer.close()
+        reading.dispose()
+        writing.dispose()

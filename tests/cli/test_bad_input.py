@@ -49,6 +49,10 @@ def record_without(path: str, field: str) -> Callable[[Path], object]:
     return lambda root: write_record(root / path, kept)
 
 
+def both(*spoils: Callable[[Path], object]) -> Callable[[Path], object]:
+    return lambda root: [spoil(root) for spoil in spoils]
+
+
 def replaced(path: str, old: str, new: str) -> Callable[[Path], object]:
     def spoil(root: Path) -> None:
         content = (root / path).read_text(encoding="utf-8")
@@ -183,7 +187,20 @@ OF_RECORDS = {
         record("records/A.json"), ["suite/records/", "the same case as ", "rename or remove"]
     ),
     "a sub-folder": Bad(
-        record("records/more/c.json"), ["suite/records/more: a sub-folder among the records; "]
+        record("records/more/deeper/c.json"), ["suite/records/more/deeper: a sub-folder among the records; "]
+    ),
+    "a folder without records": Bad(
+        text("records/c/.gitkeep", ""), ["suite/records/c: case c: an empty folder among the records; "]
+    ),
+    "a file and a folder of one case": Bad(
+        record("records/a/1.json", response="x"), ["suite/records/a.json: case a: the same case as a "]
+    ),
+    "a fault in the second accepted run": Bad(
+        both(record("records/c/1.json"), record_without("records/c/2.json", "status")),
+        ["suite/records/c/2.json: $.status: case c: "],
+    ),
+    "a sub-folder among the candidate's": Bad(
+        record("new/c/1.json"), ["suite/new/c: a sub-folder among the records; "]
     ),
     "a file of another kind": Bad(
         text("records/notes.txt", "x"), ["suite/records/notes.txt: not a .json file; "]

@@ -82,18 +82,26 @@ CASES = {
     "a-pass-clears-no-signal": Judged("reworded", "pass", "warn", ["finalOutputChanged: "]),
     "worse-than-the-signal": Judged("reworded", "fail", "fail", ["judge: the tone", "finalOutputChanged: "]),
     "as-bad-as-the-signal": Judged("reworded", "warn", "warn", ["finalOutputChanged: ", "judge: the tone"]),
-    "raises": Judged("same", "raises", "warn", ["no verdict: ValueError: no verdict"]),
+    "raises": Judged("same", "raises", "warn", ["judge: no verdict: ValueError: no verdict"]),
     "raises-beside-a-signal": Judged(
-        "reworded", "raises", "warn", ["finalOutputChanged: ", "no verdict: ValueError: no verdict"]
+        "reworded", "raises", "warn", ["finalOutputChanged: ", "judge: no verdict: ValueError: no verdict"]
     ),
-    "exits": Judged("same", "exits", "warn", ["no verdict: SystemExit: 0"]),
-    "cancels": Judged("same", "cancels", "warn", ["no verdict: CancelledError"]),
-    "nonsense": Judged("same", "nonsense", "warn", ["no verdict: the judge gave dict, not RunJudgeResult"]),
-    "nothing": Judged("same", "nothing", "warn", ["no verdict: the judge gave NoneType, not RunJudgeResult"]),
+    "exits": Judged("same", "exits", "warn", ["judge: no verdict: SystemExit: 0"]),
+    "cancels": Judged("same", "cancels", "warn", ["judge: no verdict: CancelledError"]),
+    "nonsense": Judged(
+        "same", "nonsense", "warn", ["judge: no verdict: the judge gave dict, not RunJudgeResult"]
+    ),
+    "nothing": Judged(
+        "same", "nothing", "warn", ["judge: no verdict: the judge gave NoneType, not RunJudgeResult"]
+    ),
     "the-candidate-fails": Judged("raises", "pass", "fail", ["candidate failed: "], asked=False),
     "it-strays": Judged("strays", "pass", "fail", ["diverged: "], asked=False),
     "it-is-down": Judged("down", "pass", "warn", ["the provider is down"], asked=False),
 }
+
+
+JUDGED = {*CASES} - {"it-is-down"}
+"""Those of which is known what became of the judge: it was asked, or left out, as the case had failed."""
 
 
 def with_judge(root: Path, cases: dict[str, Judged], adapter: str = JUDGING, config: str = "") -> Path:
@@ -144,15 +152,15 @@ VERDICT: JsonObject = {
     "judgePromptVersion": "p1",
     "judge": "regression",
     "state": "verdict",
+    "flags": [],
     "advisory": True,
 }
 
 
 def test_the_files_are_the_rfcs_results_of_a_judge(place: Path) -> None:
-    asked = {name for name, case in CASES.items() if case.asked}
     folder = place / "out" / "judges"
 
-    assert set(tree(folder)) == {f"{name}.judge.json" for name in asked}
+    assert set(tree(folder)) == {f"{name}.judge.json" for name in JUDGED}
     for name in ("pass", "warn", "fail"):
         judged = read(folder / f"{name}.judge.json")
         assert judged == VERDICT | {"verdict": name}
@@ -164,7 +172,7 @@ def test_without_a_verdict_the_file_says_why_and_the_result_has_none(place: Path
     (reason,) = CASES[name].reasons
     judged = read(place / "out" / "judges" / f"{name}.judge.json")
 
-    assert judged.pop("reason").replace("\n", " ") == reason.removeprefix("no verdict: ")
+    assert judged.pop("reason").replace("\n", " ") == reason.removeprefix("judge: no verdict: ")
     assert judged == {"judge": "regression", "state": "error", "advisory": True}
     assert "judge" not in read(place / "out" / "results" / f"{name}.result.json")
 
@@ -172,7 +180,7 @@ def test_without_a_verdict_the_file_says_why_and_the_result_has_none(place: Path
 def test_the_history_has_a_row_a_verdict(place: Path) -> None:
     found = rows_by_case(place / "store", "judge_results")
 
-    assert found.keys() == {name for name, case in CASES.items() if case.asked}
+    assert found.keys() == JUDGED
     row = found["warn"]
     names = ("judge", "state", "reason", "verdict", "summary", "score", "findings")
     assert [row[name] for name in names] == ["regression", "verdict", None, "warn", "the tone", 0.5, 1]
@@ -181,6 +189,8 @@ def test_the_history_has_a_row_a_verdict(place: Path) -> None:
     row = found["raises"]
     names = ("state", "reason", "verdict", "summary", "score", "findings", "advisory")
     assert [row[name] for name in names] == ["error", "ValueError: no\nverdict", *[None] * 4, True]
+    row = found["the-candidate-fails"]
+    assert [row[name] for name in names] == ["skipped", "the candidate failed", *[None] * 4, True]
 
 
 def test_the_verdict_is_a_column_of_the_case(place: Path) -> None:

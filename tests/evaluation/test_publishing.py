@@ -15,7 +15,7 @@ from regress_core.evaluation.ports import Ports
 from regress_core.evaluation.publish import publish
 from regress_core.evaluation.summary import summarize_evaluation
 from regress_core.history.store import History
-from regress_core.history.tables import TABLE_NAMES
+from regress_core.history.tables import EVALUATION_TABLES
 from tests.evaluation.support import Log, Place, evaluated, ignore, plan_of, run, taken_up
 from tests.support.suites import MIXED, as_json, lasting, tree
 
@@ -24,14 +24,17 @@ ROWS = {
     "baseline_records": 5,
     "candidate_records": 4,
     "comparisons": 4,
+    "check_results": 0,
+    "judge_calls": 0,
     "judge_results": 0,
+    "judge_dimensions": 0,
     "case_results": 5,
 }
 
 
 def rows(store: Path) -> dict[str, int]:
     history = History.open(store)
-    return {table: history.table(table).num_rows for table in TABLE_NAMES}
+    return {table: history.table(table).num_rows for table in EVALUATION_TABLES}
 
 
 def stages_in_journal(store: Path, evaluation_id: str) -> set[str]:
@@ -81,13 +84,13 @@ def test_a_crash_between_history_and_the_end(mixed: Place, tmp_path: Path, again
     log = Log()
     if again == "publish":
         with Ports.open(mixed.store) as ports:
-            publish(plan, ports, summarize_evaluation(plan, ports.journal))
+            publish(plan, ports, summarize_evaluation(plan, ports))
     else:
         summary = evaluated(mixed.root, mixed.store, log)
         assert summary.evaluation_id == plan.evaluation_id
     assert log.started == []
     assert rows(mixed.store) == ROWS
-    assert len(list((mixed.store / "history").rglob("*.parquet"))) == len(TABLE_NAMES)
+    assert len(list((mixed.store / "history").rglob("*.parquet"))) == len(EVALUATION_TABLES)
     assert state(mixed.store, plan.evaluation_id) == "finished"
     assert (mixed.store / "outputs" / plan.evaluation_id / "summary.json").is_file()
 

@@ -244,7 +244,7 @@ def test_a_judge_that_raises_has_given_no_verdict() -> None:
 
     assert statuses(result) == {"run-a": "warn"}
     assert result.results[0].judge is None
-    assert result.summary.cases[0].reasons == ["no verdict: ValueError: no idea"]
+    assert result.summary.cases[0].reasons == ["judge: no verdict: ValueError: no idea"]
 
 
 def test_the_application_s_own_rule_decides() -> None:

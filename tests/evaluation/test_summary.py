@@ -40,6 +40,14 @@ def test_every_kind_of_case(mixed: Place) -> None:
         "candidate": {"id": candidate_id, "label": LABEL},
         "orphans": [],
         "complete": True,
+        "cost": {
+            "candidateUsd": 0.0,
+            "judgeUsd": 0.0,
+            "judgeCapUsd": None,
+            "savedByCacheUsd": 0.0,
+            "skippedByCap": 0,
+            "byJudge": {},
+        },
     }
     got = {**summary, "cases": [without_reasons(case) for case in summary["cases"]]}
     assert json_difference(expected, got) is None

@@ -239,6 +239,12 @@ def test_usage_is_summed_also_of_a_failed_run() -> None:
     assert run(agent({"lookup": 1}), replies).usage == Usage(30, 12, 4, 6)
 
 
+def test_usage_is_of_the_turns_that_tell_it() -> None:
+    replies = [ModelReply(tool_calls=(call("lookup"),)), ModelReply("Done.", usage=Usage(20, 7, 3, 4))]
+
+    assert run(agent({"lookup": 1}), replies).usage == Usage(20, 7, 3, 4)
+
+
 def _cancels_itself(_arguments: JsonValue, _context: RunContext) -> JsonValue:
     raise asyncio.CancelledError
 

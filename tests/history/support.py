@@ -50,6 +50,16 @@ def evaluation(evaluation_id: str = "e1", revision: int = 1, **changes: Any) -> 
         "cost_usd": 0.0,
         "created_at": AT,
         "finished_at": AT,
+        "candidate_usd": 0.0,
+        "judge_usd": 0.0,
+        "saved_by_cache_usd": 0.0,
+        "skipped_by_cap": 0,
+        "axes_judged": None,
+        "composite_score": None,
+        "composite_warn": 3.5,
+        "composite_block": 3.0,
+        "axis_minimum": 2.0,
+        "min_pass_rate": None,
     }
     return row | changes
 

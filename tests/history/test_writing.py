@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from regress_core.history.store import History
-from regress_core.history.tables import SCHEMAS, TABLE_NAMES
+from regress_core.history.tables import EVALUATION_TABLES, SCHEMAS
 from tests.history.support import AT, case_result, evaluation, file_of, write
 
 
@@ -66,12 +66,15 @@ def test_a_column_that_is_left_out_is_null(history: History) -> None:
 def test_every_table_gets_its_file(history: History) -> None:
     write(history, {"case_results": [case_result("a"), case_result("b")]})
 
-    assert {table: len(read(file_of(history, table))) for table in TABLE_NAMES} == {
+    assert {table: len(read(file_of(history, table))) for table in EVALUATION_TABLES} == {
         "evaluations": 0,
         "baseline_records": 0,
         "candidate_records": 0,
         "comparisons": 0,
+        "check_results": 0,
+        "judge_calls": 0,
         "judge_results": 0,
+        "judge_dimensions": 0,
         "case_results": 2,
     }
 
@@ -91,7 +94,7 @@ def test_writing_a_revision_again_replaces_it(history: History) -> None:
     write(history, {"case_results": [case_result("c")]})
 
     assert [row["case_id"] for row in read(file_of(history, "case_results"))] == ["c"]
-    assert len(list(history.root.rglob("*.parquet"))) == len(TABLE_NAMES)
+    assert len(list(history.root.rglob("*.parquet"))) == len(EVALUATION_TABLES)
 
 
 def write_and_raise(history: History, case_id: str, error: BaseException) -> None:
@@ -116,7 +119,7 @@ def test_an_exception_leaves_the_earlier_file(history: History) -> None:
         write_and_raise(history, "b", LookupError("half way"))
 
     assert file_of(history, "case_results").read_bytes() == before
-    assert len([path for path in history.root.rglob("*") if path.is_file()]) == len(TABLE_NAMES)
+    assert len([path for path in history.root.rglob("*") if path.is_file()]) == len(EVALUATION_TABLES)
 
 
 def test_nothing_is_seen_before_the_end(history: History) -> None:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from regress_core.journal.journal import EvaluationRow, Journal, Stage, Step
+from regress_core.journal.ledger import CallEntry
 
 CREATED_AT = datetime(2026, 3, 31, 23, 59, 58, 123456, tzinfo=UTC)
 
@@ -39,6 +40,12 @@ def step(
 ) -> Step:
     """Give a step of the first revision."""
     return Step(evaluation_id, case_id, trial, stage, revision, payload)
+
+
+def entry(case_id: str = "a", **changes: Any) -> CallEntry:  # noqa: ANN401 - fields of the entry
+    """Give a rubric judge's first call for a case, then `changes`."""
+    made = CallEntry("e1", "judge", case_id, trial=1, revision=1, judge="rubric", cache_key="k")
+    return dataclasses.replace(made, **changes)
 
 
 def commit(journal: Journal, steps: Iterable[Step]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from regress_core.journal.journal import Journal
-from regress_core.records.json_io import JsonObject, loads_own
+from regress_core.records.json_io import JsonObject, dumps_text, loads_own
 from tests.journal.support import row
 
 # As version 1 wrote them.
@@ -23,11 +23,23 @@ PLAN: JsonObject = {
 OUTCOME: JsonObject = {"caseId": "a", "trial": 1, "revision": 1, "status": "pass", "trouble": None}
 
 
-def _version_1(path: Path, outcomes: dict[str, JsonObject]) -> None:
+# As version 2 wrote them.
+JUDGED: JsonObject = {"judge": "regression", "state": "error", "reason": "the judge said ü", "advisory": True}
+
+
+def _version(number: int, path: Path) -> str:
+    """Make a journal of an older version, with one evaluation; give its id."""
     with Journal.open(path) as journal:
         evaluation_id = journal.create_evaluation(row()).evaluation_id
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE schema_version SET version = 1")
+        connection.execute("UPDATE schema_version SET version = ?", (number,))
+        connection.execute("DROP TABLE calls")
+    return evaluation_id
+
+
+def _version_1(path: Path, outcomes: dict[str, JsonObject]) -> None:
+    evaluation_id = _version(1, path)
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE evaluations SET plan = ?", (json.dumps(PLAN),))
         connection.executemany(
             "INSERT INTO steps VALUES (?, ?, 1, ?, 1, ?)",
@@ -54,7 +66,7 @@ def test_plans_say_how_candidates_are_run(tmp_path: Path) -> None:
     Journal.open(path).close()
 
     plan, _, version = _read(path)
-    assert version == 2
+    assert version == 3
     assert plan["how"] == {"mode": "strict", "inputMode": "recorded", "trials": 1, "fromTurn": 0}
     assert plan["candidate"] == {"id": "a", "label": "shop@2", "kind": "records", "harness": None}
     assert plan["suite"] == {**PLAN["suite"], "baselineDescriptor": None}
@@ -88,3 +100,28 @@ def test_trouble_gets_kind_stage_and_code(tmp_path: Path, code: str, kind: str, 
         "message": "why",
         "retryable": True,
     }
+
+
+def test_a_judge_becomes_a_list_of_judges(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    evaluation_id = _version(2, path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executemany(
+            "INSERT INTO steps VALUES (?, 'a', 1, ?, 1, ?)",
+            [(evaluation_id, "judge", dumps_text(JUDGED)), (evaluation_id, "outcome", dumps_text(OUTCOME))],
+        )
+
+    for _ in range(2):  # a second opening changes nothing
+        Journal.open(path).close()
+
+    _, steps, version = _read(path)
+    assert version == 3
+    assert steps == {("a", "judge"): [JUDGED], ("a", "outcome"): OUTCOME}
+
+
+def test_an_older_journal_gets_a_ledger(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    _version(2, path)
+
+    with Journal.open(path) as journal:
+        assert list(journal.ledger().calls_of("e1", 1)) == []

@@ -166,6 +166,58 @@ def test_trouble_behind_another_exception(raised: Exception, kind: ModelErrorKin
     assert (found and found.kind) == kind
 
 
+# Whether it is certain that no request was sent.
+NEVER_SENT: list[tuple[str, Exception, bool]] = [
+    ("refused", ConnectionRefusedError(111, "Connection refused"), True),
+    ("no such host", socket.gaierror(-2, "Name or service not known"), True),
+    ("a certificate", ssl.SSLCertVerificationError(), True),
+    ("some TLS error", ssl.SSLError(), False),
+    ("httpx cannot connect", httpx2.ConnectError("refused"), True),
+    ("httpx cannot connect in time", httpx2.ConnectTimeout("slow"), True),
+    ("httpx finds no free connection", httpx2.PoolTimeout("busy"), True),
+    ("httpx waits for an answer", httpx2.ReadTimeout("slow"), False),
+    ("httpx is cut off", httpx2.ReadError("cut"), False),
+    ("requests", _class("ConnectTimeout", _class("ConnectionError"))(), True),
+    ("Python's time-out", TimeoutError(), False),
+    ("reset", ConnectionResetError(), False),
+    ("an answer with a status", _status(503, __cause__=ConnectionRefusedError()), False),
+    ("a wrapper says nothing", _class("APIConnectionError")(), False),
+    (
+        "a wrapper's cause does",
+        _with(_class("APIConnectionError")(), __cause__=httpx2.ConnectError("refused")),
+        True,
+    ),
+    (
+        "a wrapper's cause's cause does",
+        _with(
+            _class("ModelConnectionError")(),
+            __cause__=_with(_class("APITimeoutError")(), __cause__=httpx2.ConnectTimeout("slow")),
+        ),
+        True,
+    ),
+    (
+        "the outer one does, of two attempts",
+        _with(httpx2.ReadTimeout("slow"), __context__=httpx2.ConnectError("refused")),
+        False,
+    ),
+    (
+        "while it was being cut off a host was not found",
+        _with(
+            _class("APIConnectionError")(), __cause__=_with(BrokenPipeError(), __cause__=socket.gaierror())
+        ),
+        False,
+    ),
+]
+
+
+@pytest.mark.parametrize(("raised", "never"), [pytest.param(*case[1:], id=case[0]) for case in NEVER_SENT])
+def test_what_was_never_sent(raised: Exception, *, never: bool) -> None:
+    found = model_error_of(raised)
+
+    assert found is not None
+    assert found.never_sent is never
+
+
 def test_our_own_error_is_given_back() -> None:
     ours = ModelError("quota", "no money")
 

@@ -146,7 +146,26 @@ def test_nobody_listens() -> None:
         with pytest.raises(ModelError, match=f"{MODEL}: the connection to the provider failed: ") as raised:
             asyncio.run(complete(unheard.getsockname()[1]))
 
-    assert raised.value.kind == "connection"
+    assert (raised.value.kind, raised.value.never_sent) == ("connection", True)
+
+
+# What happens to a request, and whether it may be billed.
+COSTS: list[tuple[str, Answer, bool]] = [
+    ("an HTTP error", error(503), False),
+    ("a limit", rate_limited(), False),
+    ("a time-out of the server's own", error(408), False),
+    ("cut before the answer", cut("before the answer"), True),
+    ("cut within the body", cut("within the body"), True),
+    ("an answer that cannot be read", broken_json(), True),
+]
+
+
+@pytest.mark.parametrize(("answer", "may"), [pytest.param(*case[1:], id=case[0]) for case in COSTS])
+def test_what_may_have_cost(asker: Asker, answer: Answer, *, may: bool) -> None:
+    raised, _ = asker.trouble(answer)
+
+    assert not raised.never_sent
+    assert raised.may_have_cost is may
 
 
 @pytest.mark.parametrize("status", [429, 500])
@@ -224,7 +243,7 @@ def test_what_cannot_be_set_up(
     with pytest.raises(ModelError) as raised:
         _complete(model, **access)
 
-    assert raised.value.kind == "configuration"
+    assert (raised.value.kind, raised.value.never_sent) == ("configuration", True)
     assert message in str(raised.value)
     assert str(raised.value).isprintable()
     assert "cret" not in str(raised.value)

@@ -92,7 +92,7 @@ def test_any_text_of_arguments_comes_as_it_was_given(asker: Asker, arguments: st
 
 
 # Counts as the provider gives them, and as we do.
-USAGE: list[tuple[str, JsonValue, Usage]] = [
+USAGE: list[tuple[str, JsonValue, Usage | None]] = [
     ("no cache", usage(2000, 100), Usage(2000, 100, 0, 0)),
     ("R45: a cache", usage(2000, 100, cached=1500), Usage(500, 100, 1500, 0)),
     ("all from the cache", usage(2000, 100, cached=2000), Usage(0, 100, 2000, 0)),
@@ -108,12 +108,14 @@ USAGE: list[tuple[str, JsonValue, Usage]] = [
         Usage(0, 1, 20, 0),
     ),
     ("bare", {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}, Usage(7, 3, 0, 0)),
-    ("none", None, Usage()),
+    ("none: unmeasured is not free", None, None),
+    ("zeros", usage(0, 0), None),
+    ("output alone", usage(0, 3), Usage(0, 3)),
 ]
 
 
 @pytest.mark.parametrize(("counts", "counted"), [pytest.param(*case[1:], id=case[0]) for case in USAGE])
-def test_each_token_is_counted_once(asker: Asker, counts: JsonValue, counted: Usage) -> None:
+def test_each_token_is_counted_once(asker: Asker, counts: JsonValue, counted: Usage | None) -> None:
     reply, _ = asker.ask(json_body(completion({"content": "a"}) | {"usage": counts}), request())
 
     assert reply.usage == counted

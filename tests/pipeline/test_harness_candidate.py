@@ -65,7 +65,7 @@ def test_a_run_of_every_kind_of_case(bench: Bench, suite: Path) -> None:
     assert summary.metadata["candidate"] == LABEL
     outputs = bench.store / "outputs" / run.evaluation_id()
     assert {file.name for file in (outputs / "judges").iterdir()} == {
-        f"{case}.judge.json" for case in ("a-same", "b-reworded", "c-no-tool")
+        f"{case}.judge.json" for case in ("a-same", "b-reworded", "c-no-tool", "d-raises", "e-strays")
     }
     assert tools_run(suite) == []
 

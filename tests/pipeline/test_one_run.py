@@ -122,7 +122,7 @@ def test_metadata_and_data_versions(bench: Bench, suite: Path) -> None:
         "baseline_records": {**common, "run_id": "old-fails", "sha256": old},
         "candidate_records": {**common, "run_id": "new-fails", "sha256": new},
         "comparisons": {**common, "equal": False, "signals": ["statusChanged"]},
-        "judge_results": {**common, "judge": "none"},
+        "judge_results": {**common, "judge": "none", "cost_usd": 0.0},
         "case_summaries": {**common, "status": "fail", "reasons": reasons},
     }
     for case in CASES:

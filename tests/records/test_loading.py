@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,11 @@ import pytest
 from regress_core.errors import InputError
 from regress_core.records.json_io import JsonObject, dumps
 from regress_core.records.loading import (
+    CaseRecords,
     LoadedRecord,
     RecordFile,
     display_name,
+    list_case_records,
     list_record_files,
     load_record,
 )
@@ -37,6 +40,7 @@ def _folder(tmp_path: Path, *names: str) -> Path:
     folder = tmp_path / "records"
     folder.mkdir()
     for name in names:
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(b"{}")
     return folder
 
@@ -45,9 +49,9 @@ def _sha8(name: str) -> str:
     return hashlib.sha256(name.encode()).hexdigest()[:8]
 
 
-def _refused(source: Path) -> InputError:
+def _refused(source: Path, listing: Callable[[Path], object] = list_record_files) -> InputError:
     with pytest.raises(InputError) as raised:
-        list_record_files(source)
+        listing(source)
     assert "\n" not in str(raised.value)
     return raised.value
 
@@ -145,6 +149,105 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     )
 
 
+def test_a_folder_among_baselines_holds_the_accepted_runs_of_one_case(tmp_path: Path) -> None:
+    folder = _folder(
+        tmp_path, "b/2-x.json", "b/10-x.json", "b/1-x.json", "b/.hidden", "a.json", "c d/only.runrecord.json"
+    )
+    c_d = f"c-d-{_sha8('c d')}"
+
+    assert list_case_records(folder) == [
+        CaseRecords("a", "a", folder / "a.json", (RecordFile("a", folder / "a.json"),)),
+        CaseRecords(
+            "b",
+            "b",
+            folder / "b",
+            tuple(RecordFile("b", folder / "b" / name) for name in ("1-x.json", "10-x.json", "2-x.json")),
+        ),
+        CaseRecords(c_d, "c d", folder / "c d", (RecordFile(c_d, folder / "c d" / "only.runrecord.json"),)),
+    ]
+    assert list_case_records(folder)[1].baseline.path.name == "1-x.json"
+
+
+@pytest.mark.parametrize(
+    ("names", "line"),
+    [
+        pytest.param(
+            ["a/deeper/1.json"],
+            "a/deeper: a sub-folder among the records; put the record files directly into the folder",
+            id="deeper",
+        ),
+        pytest.param(
+            ["a/1.json", "a/notes.md"],
+            "a/notes.md: not a .json file; keep only run records here, or convert it with `regress import`",
+            id="another kind of file",
+        ),
+        pytest.param(
+            ["a/.gitkeep"],
+            "a: case a: an empty folder among the records; put the accepted runs of the case into it, or "
+            "remove it",
+            id="empty",
+        ),
+        pytest.param(
+            ["a/1.json", "A.json"],
+            "a: case a: the same case as A.json (letter case aside); rename or remove one of them",
+            id="letter case",
+        ),
+        pytest.param(
+            ["records/a.json"],
+            "records: a sub-folder among the records; name FOLDER/records itself",
+            id="records in records",
+        ),
+        pytest.param(
+            ["runrecords/a.json"],
+            "runrecords: a sub-folder among the records; name FOLDER/runrecords itself",
+            id="the RFC's name",
+        ),
+    ],
+)
+def test_a_folder_that_is_no_case_is_refused(tmp_path: Path, names: list[str], line: str) -> None:
+    folder = _folder(tmp_path)
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"{}")
+
+    assert str(_refused(folder, list_case_records)) == f"{folder}/{line.replace('FOLDER', str(folder))}"
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.runrecord.json"])
+def test_a_file_and_a_folder_of_one_case_are_refused(tmp_path: Path, name: str) -> None:
+    folder = _folder(tmp_path, "a/1.json", "a/2.json", name)
+    (folder / "a" / "1.json").write_bytes(b"[]")
+
+    assert str(_refused(folder, list_case_records)) == (
+        f"{folder / name}: case a: the same case as a (letter case aside); rename or remove one of them"
+    )
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.runrecord.json"])
+def test_a_file_whose_folder_has_it_as_its_first_is_what_remains_of_a_move(tmp_path: Path, name: str) -> None:
+    folder = _folder(tmp_path, "a/1.json", "a/2.json", name)
+    (folder / "a" / "2.json").write_bytes(b"[]")
+
+    (case,) = list_case_records(folder)
+
+    assert ([file.path.name for file in case.files], case.remains) == (["1.json", "2.json"], folder / name)
+
+
+def test_two_files_beside_a_folder_are_refused(tmp_path: Path) -> None:
+    folder = _folder(tmp_path, "a/1.json", "a.json", "a.runrecord.json")
+
+    assert _refused(folder, list_case_records).file == str(folder / "a.runrecord.json")
+
+
+@pytest.mark.parametrize("listing", [list_record_files, list_case_records])
+def test_one_file_of_a_cases_folder_may_be_given(
+    tmp_path: Path, listing: Callable[[Path], list[RecordFile] | list[CaseRecords]]
+) -> None:
+    folder = _folder(tmp_path, "a/1.json", "a/2.json")
+
+    assert [one.case_id for one in listing(folder / "a" / "2.json")] == ["2"]
+
+
 def test_a_record_is_loaded_with_the_hash_of_its_bytes(tmp_path: Path) -> None:
     data = b"\xef\xbb\xbf" + json.dumps(record_json(extra=1), indent=3).encode() + b"\n"
     path = tmp_path / "a.json"
@@ -229,9 +332,30 @@ def test_the_name_of_a_case(tmp_path: Path, file_name: str, metadata: JsonObject
     folder = _folder(tmp_path)
     (folder / file_name).write_bytes(_json(metadata=metadata))
 
-    (file,) = list_record_files(folder)
+    assert _names(folder) == [name]
 
-    assert display_name(file, load_record(file).record) == name
+
+@pytest.mark.parametrize(
+    ("folder_name", "metadata", "name"),
+    [
+        ("a", None, "a"),
+        ("a b", None, "a b"),
+        ("a.json", None, "a.json"),
+        (f"a-b-{_sha8('a b')}", {"regress": {"name": "a b"}}, "a b"),
+        ("renamed", {"regress": {"name": "a b"}}, "renamed"),
+    ],
+)
+def test_the_name_of_a_case_with_a_folder(
+    tmp_path: Path, folder_name: str, metadata: JsonObject | None, name: str
+) -> None:
+    folder = _folder(tmp_path, f"{folder_name}/1.json", f"{folder_name}/2.json")
+    (folder / folder_name / "1.json").write_bytes(_json(metadata=metadata))
+
+    assert _names(folder) == [name]
+
+
+def _names(folder: Path) -> list[str]:
+    return [display_name(case, load_record(case.baseline).record) for case in list_case_records(folder)]
 
 
 @pytest.mark.parametrize("case", REAL_RECORDS)

@@ -210,6 +210,7 @@ def test_a_missing_adapter_is_named_where_it_was_looked_for(
     """The file's counts from the file, the option's from the working folder."""
     _replaced("candidate.yaml", "adapter.py", "gone.py")(shop)
     monkeypatch.chdir(shop.parent)
+    monkeypatch.setattr(sys, "path", [*sys.path])  # to which the working folder is added
 
     assert refused(Path("shop/candidate.yaml")).file == str(shop / "gone.py")
     assert refused(Path("shop/harness.yaml"), adapter="gone.py").file == str(shop.parent / "gone.py")

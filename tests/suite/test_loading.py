@@ -14,6 +14,7 @@ from regress_core.judge.contract import RunRegressionExpectation
 from regress_core.records.json_io import JsonObject
 from regress_core.suite.config import GateConfig
 from regress_core.suite.loading import (
+    RecordRef,
     Suite,
     load_suite,
     load_suite_config,
@@ -289,6 +290,67 @@ def test_completed_baselines_are_warned_about_in_no_way(tmp_path: Path) -> None:
     load_suite(write_suite(tmp_path / "a"), warn=warnings.append)
 
     assert warnings == []
+
+
+def _write_accepted(root: Path, case: str, *names: str) -> list[str]:
+    """Write a folder of accepted runs whose answers are `answer 1`, `answer 2`; give their hashes."""
+    folder = root / "records" / case
+    return [
+        write_record(folder, name, runId=f"run-{number}", response=f"answer {number}")
+        for number, name in enumerate(names, start=1)
+    ]
+
+
+def test_a_folder_of_accepted_runs_is_one_case(tmp_path: Path) -> None:
+    root = write_suite(tmp_path / "s", "", b={})
+    first, second, third = _write_accepted(root, "a", "1.json", "2.json", "3.json")
+
+    suite = load_suite(root)
+
+    assert [(case.case_id, case.name) for case in suite.cases] == [("a", "a"), ("b", "b")]
+    a, b = suite.cases
+    assert a.baseline == RecordRef(str(root / "records" / "a" / "1.json"), first)
+    assert a.accepted == (
+        RecordRef(str(root / "records" / "a" / "2.json"), second),
+        RecordRef(str(root / "records" / "a" / "3.json"), third),
+    )
+    assert b.accepted == ()
+
+
+def test_bare_records_may_have_folders_too(tmp_path: Path) -> None:
+    _write_accepted(tmp_path, "a", "1.json", "2.json")
+
+    (case,) = suite_of_records(tmp_path / "records", name="s").cases
+
+    assert (case.case_id, len(case.accepted)) == ("a", 1)
+
+
+def test_each_accepted_run_that_failed_is_warned_about(tmp_path: Path) -> None:
+    root = write_suite(tmp_path / "s")
+    write_record(root / "records" / "b", "1.json")
+    write_record(root / "records" / "b", "2.json", status="failed")
+    warnings: list[str] = []
+
+    load_suite(root, warn=warnings.append)
+
+    (warning,) = warnings
+    assert warning.startswith(f"{root / 'records' / 'b' / '2.json'}: case b: ")
+
+
+def test_accepted_runs_change_the_hash_and_their_files_names_do_not(tmp_path: Path) -> None:
+    def content_hash(place: str, *names: str) -> str:
+        root = write_suite(tmp_path / place, "name: s\n", b={})
+        _write_accepted(root, "a", *names)
+        return load_suite(root).content_hash
+
+    one, two = content_hash("one", "1.json"), content_hash("two", "1.json", "2.json")
+    turned = content_hash("turned", "2.json", "1.json")
+    single = write_suite(tmp_path / "single", "name: s\n", b={})
+    write_record(single / "records", "a.json", runId="run-1", response="answer 1")
+
+    assert len({one, two, turned, content_hash("three", "1.json", "2.json", "3.json")}) == 4
+    assert content_hash("named", "first.json", "second.json") == two
+    assert load_suite(single).content_hash == one
 
 
 PLAIN_YAML = "name: s\nexpectation: {intent: Be brief.}\ngate: {min_pass_rate: 0.9}\n"

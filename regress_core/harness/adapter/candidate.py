@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from regress_core.calls.client import RunnerClient
+from regress_core.calls.meter import Meter
 from regress_core.calls.runner import CallRunner
 from regress_core.calls.trouble import Trouble, TroubleError
 from regress_core.errors import InputError
@@ -88,8 +89,15 @@ class CandidateHarness:
     _tools: Mapping[str, Tool]
     _time_out_s: float
 
-    async def run(self, case: CaseContext, options: ReplayOptions) -> CandidateRun:
+    async def run(
+        self, case: CaseContext, options: ReplayOptions, meter: Meter | None = None
+    ) -> CandidateRun:
         """Run it on a case's baseline. Whatever it raises is a failed record.
+
+        Args:
+            case: The case.
+            options: How its baseline is replayed.
+            meter: Pays for calls of real models; those of an adapter's own client are the application's.
 
         Raises:
             TroubleError: If the record cannot be replayed this way, or the run takes too long.
@@ -97,20 +105,21 @@ class CandidateHarness:
         deadline = asyncio.timeout(self._time_out_s)
         try:
             async with deadline:
-                return await self._run(case, options)
+                return await self._run(case, options, meter)
         except TimeoutError as error:
             if not deadline.expired():
                 raise
             message = f"the run took longer than {self._time_out_s:g} s"
             raise TroubleError(Trouble("outage", "candidate", "time-out", message, retryable=True)) from error
 
-    async def _run(self, case: CaseContext, options: ReplayOptions) -> CandidateRun:
+    async def _run(self, case: CaseContext, options: ReplayOptions, meter: Meter | None) -> CandidateRun:
         if self.adapter.has("on_missing_tool_call"):
             asked = self.adapter.functions["on_missing_tool_call"]
             options = replace(options, on_missing_tool_call=checked_resolution(asked))
         run_options, failure = await self._run_options(case)
         if isinstance(self._agent, _Built):
-            return await self._run_built(self._agent, case, options, run_options, failure)
+            model, failure = await self._model(case, meter, failure)
+            return await self._run_built(self._agent, case, options, run_options, model, failure)
         return await run_own_agent(
             self._agent if failure is None else _failing_agent(failure),
             case,
@@ -126,13 +135,9 @@ class CandidateHarness:
         case: CaseContext,
         options: ReplayOptions,
         run_options: RunOptions,
+        model: ModelClient,
         failure: Exception | None,
     ) -> CandidateRun:
-        try:
-            model = await self._model(case)
-        except Exception as error:  # noqa: BLE001 - whatever a candidate raises is a failed run
-            failure = failure or error
-            model = ScriptedClient(())
         own = dict(run_options.record.metadata or {})
         own.pop(
             "regress", None
@@ -146,7 +151,7 @@ class CandidateHarness:
         return await replay_from_run_record(
             case.baseline,
             built.entry if failure is None else _failing_entry(built.entry, failure),
-            model=RunnerClient(model, self._calls, "candidate"),
+            model=model,
             runtime=self._runtime,
             options=options,
             run_options=run_options,
@@ -159,9 +164,18 @@ class CandidateHarness:
         except Exception as error:  # noqa: BLE001 - whatever a candidate raises is a failed run
             return RunOptions(), error
 
-    async def _model(self, case: CaseContext) -> ModelClient:
-        own = None if self.context.model else await self.adapter.call("create_model", case)
-        return self._provider.client() if own is None else expected(ModelClient, own, "create_model")
+    async def _model(
+        self, case: CaseContext, meter: Meter | None, failure: Exception | None
+    ) -> tuple[ModelClient, Exception | None]:
+        """Give what answers in a run, the adapter's client or the real one; what it raises fails that run."""
+        try:
+            own = None if self.context.model else await self.adapter.call("create_model", case)
+            if own is None:
+                return RunnerClient(self._provider.client(), self._calls, "candidate", meter), failure
+            client = expected(ModelClient, own, "create_model")
+            return RunnerClient(client, self._calls, "candidate"), failure
+        except Exception as error:  # noqa: BLE001 - whatever a candidate raises is a failed run
+            return ScriptedClient(()), failure or error
 
 
 def _failing_entry(entry: Agent, error: Exception) -> Agent:

@@ -48,9 +48,10 @@ def _importing_from(folder: Path) -> Generator[None]:
     try:
         yield
     finally:
+        beside = list(_modules_beside(folder))  # first: a package without __init__.py follows sys.path
         with suppress(ValueError):  # if the adapter took it out
             sys.path.remove(str(folder))
-        for name in list(_modules_beside(folder)):
+        for name in beside:
             if name not in before:
                 del sys.modules[name]
 

@@ -53,7 +53,7 @@ class CandidateRun:
         replay_stats: How its tool outputs came about.
         error: What ended it, if it failed.
         replay_miss: Whether it asked for an output that the record did not have.
-        usage: Tokens of all its turns.
+        usage: Tokens of all its turns that tell them.
         duration_s: Wall time, seconds.
     """
 

@@ -33,7 +33,7 @@ def read_rows(file: Path) -> Iterator[SourceRow]:
         InputError: If the file cannot be read, is cut short, or is no JSON that can be kept. Names the file
             and the line or the JSON path.
     """
-    with _faults_named(file), _opened(file) as stream:
+    with opened(file) as stream:
         numbered = ((number, line) for number, line in enumerate(stream, start=1) if line.strip())
         first = next(numbered, None)
         if first is None:
@@ -57,16 +57,17 @@ def plain_name(file: Path) -> str:
     return file.name.removesuffix(".gz")
 
 
-def _opened(file: Path) -> IO[bytes]:
-    return cast("IO[bytes]", gzip.open(file)) if file.name.endswith(".gz") else file.open("rb")
-
-
 @contextmanager
-def _faults_named(file: Path) -> Generator[None]:
-    """Turn what reading raises into an error that names the file."""
+def opened(file: Path) -> Generator[IO[bytes]]:
+    """Open a file, plain or gzip, to be read in the block.
+
+    Raises:
+        InputError: If it cannot be opened or read, or its compressed data is damaged; names the file.
+    """
     again = "fetch or make the file again"
     try:
-        yield
+        with _stream(file) as stream:
+            yield stream
     except gzip.BadGzipFile as error:
         raise InputError(f"not gzip, or damaged: {error}", file=file, remedy=again) from error
     except EOFError as error:
@@ -76,6 +77,10 @@ def _faults_named(file: Path) -> Generator[None]:
     except OSError as error:
         remedy = "name a file that you can read"
         raise InputError(f"cannot be read: {os_error_text(error)}", file=file, remedy=remedy) from error
+
+
+def _stream(file: Path) -> IO[bytes]:
+    return cast("IO[bytes]", gzip.open(file)) if file.name.endswith(".gz") else file.open("rb")
 
 
 def _is_one_object(line: bytes) -> bool:

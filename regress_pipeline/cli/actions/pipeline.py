@@ -9,7 +9,7 @@ from pathlib import Path
 
 from regress_core.files import relative_to_working_folder
 from regress_core.suite.gate import ExitCode, FailOn, exit_code
-from regress_pipeline.cli.actions.run import load_environment
+from regress_pipeline.cli.actions.inputs import load_environment
 from regress_pipeline.cli.progress import show_progress
 from regress_pipeline.cli.render import note, say, summary_lines
 from regress_pipeline.launch import dagster_home, launch

@@ -1,0 +1,1 @@
+"""Statistics: how sure figures are that were counted on a few cases."""

@@ -1,0 +1,40 @@
+"""What a client's replies and errors say of tokens and money."""
+
+from __future__ import annotations
+
+import pytest
+
+from regress_core.models.client import ModelError, ModelErrorKind, ModelReply, Usage, checked_reply
+
+# The kind, the HTTP status, whether nothing was sent for certain, and whether it may have cost.
+COSTS: list[tuple[ModelErrorKind, int | None, bool, bool]] = [
+    ("time-out", None, False, True),
+    ("connection", None, False, True),
+    ("outage", None, False, True),
+    ("time-out", 408, False, False),
+    ("outage", 503, False, False),
+    ("time-out", None, True, False),
+    ("connection", None, True, False),
+    ("rate limit", None, False, False),
+    ("quota", None, False, False),
+    ("configuration", None, False, False),
+    ("refused request", None, False, False),
+]
+
+
+@pytest.mark.parametrize(("kind", "status", "never_sent", "may"), COSTS)
+def test_what_may_have_cost(kind: ModelErrorKind, status: int | None, *, never_sent: bool, may: bool) -> None:
+    assert ModelError(kind, "no", status=status, never_sent=never_sent).may_have_cost is may
+
+
+def test_an_error_may_have_been_sent_unless_it_says_not() -> None:
+    assert ModelError("connection", "no").never_sent is False
+
+
+@pytest.mark.parametrize("usage", [None, Usage(), Usage(1, 2, 3, 4)])
+def test_a_reply_may_tell_its_usage(usage: Usage | None) -> None:
+    assert checked_reply(ModelReply("a", usage=usage)) == ModelReply("a", (), usage)
+
+
+def test_a_reply_without_usage_is_unmeasured() -> None:
+    assert ModelReply("a").usage is None

@@ -1,0 +1,35 @@
+"""What a person reads about a flipped verdict, and the commands that a shell takes as they stand."""
+
+from __future__ import annotations
+
+import shlex
+
+from regress_core.suite.verdict_diff import verdict_diff
+
+
+def test_a_flipped_verdict_with_its_commands() -> None:
+    lines = verdict_diff("a", "polite", passed=False, reason="It is\n  rude.", suite="suites/shop")
+
+    assert lines == [
+        "case a, dimension polite: pass → fail: It is rude.",
+        "  regress accept --suite suites/shop --case a --dimension polite --reason '…'",
+        "  regress reject --suite suites/shop --case a --dimension polite --reason '…'",
+    ]
+
+
+def test_one_that_has_turned_back() -> None:
+    (first, *_) = verdict_diff("a", "polite", passed=True, reason="It is kind.", suite="s")
+
+    assert first == "case a, dimension polite: fail → pass: It is kind."
+
+
+def test_odd_names_are_quoted() -> None:
+    _, accept, reject = verdict_diff(
+        "a", "polite", passed=False, reason="", suite="my suites/it's $HOME", store="a store"
+    )
+
+    for word, command in (("accept", accept), ("reject", reject)):
+        assert shlex.split(command) == [
+            *("regress", word, "--suite", "my suites/it's $HOME", "--case", "a", "--dimension", "polite"),
+            *("--reason", "…", "--store", "a store"),
+        ]
