@@ -158,7 +158,9 @@ def _data_version(asset: str, outcome: CaseOutcome) -> str:
     if asset == "baseline_records":
         return outcome.baseline_sha256
     candidate = outcome.candidate_sha256 or ""
-    return candidate if asset == "candidate_records" else f"{outcome.baseline_sha256[:32]}-{candidate[:32]}"
+    if asset == "candidate_records":
+        return candidate
+    return f"{(outcome.accepted_sha256 or outcome.baseline_sha256)[:32]}-{candidate[:32]}"
 
 
 def _suite_event(

@@ -75,7 +75,10 @@ async def evaluate_trial(
     started = time.perf_counter()
     work = _Work(trial, source, judging, spending, _blank(trial, clock))
     pair = await work.attempt(work.run())
-    if pair is not None:
+    if pair is None:  # a run that was cut short may have cost something too
+        cost_usd = spending.cost_usd(trial.case.case_id, trial.number)
+        work.outcome = replace(work.outcome, cost_usd=cost_usd)
+    else:
         if pair.to_keep:
             pair = pair.as_kept(await keep(pair.to_keep))
         await work.attempt(work.decide(pair))
@@ -216,27 +219,27 @@ class _Work:
             self.outcome = replace(self.outcome, accepted_sha256=nearest.sha256)
         self.evidence["comparison"] = dumps_text(comparison.to_json())
         trial = self._trial
-        judged = await self._judging.of(
-            trial.case, trial.number, Pair(nearest.record, candidate.record, comparison)
-        )
+        replay_miss = candidate.facts is not None and candidate.facts.replay_miss
+        shown = Pair(nearest.record, candidate.record, comparison, replay_miss=replay_miss)
+        judged = await self._judging.of(trial.case, trial.number, shown)
         if judged.checks:
             self.evidence["checks"] = dumps_text([check.to_json() for check in judged.checks])
         if judged.judges:
             self.evidence["judge"] = dumps_text([outcome.to_json() for outcome in judged.judges])
-        self._classify(candidate, comparison, judged)
+        self._classify(shown, judged)
 
-    def _classify(self, candidate: CandidateEvidence, comparison: Comparison, judged: Judged) -> None:
-        replay_miss = candidate.facts is not None and candidate.facts.replay_miss
+    def _classify(self, pair: Pair, judged: Judged) -> None:
+        candidate, comparison = pair.candidate, pair.comparison
         gate = self._trial.plan.suite.config.gate
-        verdict = classify(candidate.record, comparison, gate, replay_miss=replay_miss, judged=judged)
+        verdict = classify(candidate, comparison, gate, replay_miss=pair.replay_miss, judged=judged)
         self.outcome = replace(
             self.outcome,
             status=verdict.status,
             reasons=verdict.reasons,
             signals=comparison.signals,
             equal=comparison.equal,
-            candidate_run_id=candidate.record.run_id,
-            replay_miss=replay_miss,
+            candidate_run_id=candidate.run_id,
+            replay_miss=pair.replay_miss,
             judge=judged.verdict,
             cost_usd=self.outcome.cost_usd + sum(outcome.cost_usd for outcome in judged.judges),
             findings=judged.findings(),

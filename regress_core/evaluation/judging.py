@@ -38,11 +38,19 @@ from regress_core.suite.signoffs import signed
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What is judged: the candidate's record, the accepted one it was compared with, and how they compare."""
+    """What is judged.
+
+    Attributes:
+        baseline: The accepted record that the candidate's was compared with.
+        candidate: The candidate's record.
+        comparison: How they compare.
+        replay_miss: Whether the candidate asked for an output that the baseline does not have.
+    """
 
     baseline: RunRecord
     candidate: RunRecord
     comparison: Comparison
+    replay_miss: bool = False
 
 
 class Judging:
@@ -90,6 +98,8 @@ class Judging:
         names: list[JudgeName] = [*(["regression"] if application else []), *(one.name for one in judges)]
         if pair.candidate.status == "failed":
             return [_left_out(name, "the candidate failed") for name in names]
+        if pair.replay_miss:
+            return [_left_out(name, "the candidate diverged") for name in names]
         if any(check.outcome == "fail" for check in checks):
             return [_left_out(name, "a check has failed") for name in names]
         if not names:

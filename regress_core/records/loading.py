@@ -82,8 +82,8 @@ def list_case_records(source: Path) -> list[CaseRecords]:
 
     Raises:
         InputError: As `list_record_files`; or if the folder of a case is empty, or a file and a folder name
-            one case. (Not while the file is the folder's first one, byte for byte: then it was interrupted
-            that the folder took its place.)
+            one case. A file that is the first one of its folder, byte for byte, is no error: a move into the
+            folder was interrupted.
     """
     return _list(source, lambda entry: _of_folder(entry) if entry.is_dir() else _of_file(entry))
 

@@ -265,10 +265,10 @@ class Hanging(JudgeModel):
 def test_judges_that_take_too_long_interrupt_the_evaluation_and_no_live_run_is_repeated(
     tmp_path: Path,
 ) -> None:
-    config = judged_suite(judge="timeout_minutes: 0.02")
+    config = judged_suite(judge="timeout_minutes: 0.05")
     root = write_candidate_suite(tmp_path / "suite", {"a": "same", "b": "same"}, config=config)
     store = tmp_path / "store"
-    with pytest.raises(JudgeTimeUpError, match=r"timeout_minutes \(0.02\)"):
+    with pytest.raises(JudgeTimeUpError, match=r"timeout_minutes \(0.05\)"):
         judge(root, store, Hanging())
     model = JudgeModel()
 
