@@ -23,9 +23,10 @@ from measuring import in_fresh_process, peak_rss_mb
 
 from regress_core.evaluation.case import Evidence, Trial, evaluate_trial
 from regress_core.evaluation.engine import run_evaluation
+from regress_core.evaluation.entering import begin
 from regress_core.evaluation.events import Event
 from regress_core.evaluation.judging import Judging
-from regress_core.evaluation.plan import EvaluationPlan, begin, build_plan
+from regress_core.evaluation.plan import EvaluationPlan, build_plan
 from regress_core.evaluation.ports import Ports
 from regress_core.evaluation.source import RecordedCandidate
 from regress_core.evaluation.spending import spending_of

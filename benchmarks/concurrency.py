@@ -14,7 +14,6 @@ of the candidate, which adds the slow model.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import math
@@ -23,7 +22,7 @@ import time
 from pathlib import Path
 
 import shop
-from measuring import in_fresh_process
+from measuring import arguments_by_concurrency, in_fresh_process
 from shop import create_run_options, create_tools
 
 from regress_core.calls.limits import CallLimits
@@ -54,14 +53,7 @@ def create_model(_: CaseContext) -> SlowModel:
 
 def main() -> None:
     """Prepare the suite, measure, print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--cases", type=int, default=200)
-    parser.add_argument("--concurrency", type=int, nargs="+", default=[8, 32])
-    parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
+    arguments = arguments_by_concurrency(__doc__)
     if arguments.measure:
         print(json.dumps(_measure(arguments.measure, arguments.folder)))
         return

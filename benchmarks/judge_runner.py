@@ -17,7 +17,6 @@ many files were deleted; with a TMPDIR in memory that is left out. The last line
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import math
@@ -27,7 +26,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import shop
-from measuring import in_fresh_process
+from measuring import arguments_by_concurrency, in_fresh_process
 
 from regress_core.calls.limits import CallLimits
 from regress_core.evaluation.events import CaseDone, EvaluationStarted, Event
@@ -76,14 +75,7 @@ class Watch:
 
 def main() -> None:
     """Prepare the suite, measure, print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--cases", type=int, default=200)
-    parser.add_argument("--concurrency", type=int, nargs="+", default=[8, 32])
-    parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
+    arguments = arguments_by_concurrency(__doc__)
     if arguments.measure:
         print(json.dumps(_measure(arguments.measure, arguments.folder)))
         return

@@ -12,8 +12,9 @@ from pathlib import Path
 from jsonschema import Draft202012Validator
 
 from regress_core.evaluation.engine import run_evaluation
+from regress_core.evaluation.entering import begin
 from regress_core.evaluation.events import Emit
-from regress_core.evaluation.plan import begin, build_plan
+from regress_core.evaluation.plan import build_plan
 from regress_core.evaluation.ports import Ports
 from regress_core.harness import CaseContext, RunContext, RunOptions, Tool, allow_all
 from regress_core.harness.agent import Agent

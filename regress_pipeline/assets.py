@@ -11,8 +11,10 @@ from pathlib import Path
 import dagster as dg
 
 from regress_core.errors import InputError
+from regress_core.evaluation.entering import join, resume
 from regress_core.evaluation.events import Emit, Event
-from regress_core.evaluation.plan import EvaluationPlan, build_plan, join, resume, take_up
+from regress_core.evaluation.plan import EvaluationPlan, build_plan
+from regress_core.evaluation.plan_rows import take_up
 from regress_core.evaluation.ports import Ports
 from regress_core.evaluation.source import check_candidate
 from regress_core.ids import derived_evaluation_id, utc_now

@@ -12,8 +12,9 @@ from pathlib import Path
 import dagster as dg
 
 from regress_core.errors import InputError
+from regress_core.evaluation.entering import begin
 from regress_core.evaluation.events import Emit
-from regress_core.evaluation.plan import EvaluationPlan, begin, build_plan
+from regress_core.evaluation.plan import EvaluationPlan, build_plan
 from regress_core.evaluation.ports import Ports
 from regress_core.evaluation.source import check_candidate
 from regress_core.evaluation.summary import summarize_evaluation
@@ -86,6 +87,7 @@ def launch(
     Raises:
         InputError: If any input is at fault; nothing is written then.
         KeyboardInterrupt: If interrupted; what is done is kept.
+        JudgeTimeUpError: If the judges have taken too long; what is done is kept.
     """
     loaded = load_suite(suite.root, warn=warn)
     chosen = load_candidate(candidate or suite.root / CANDIDATE_FILE)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regress_core.errors import InputError
-from regress_core.suite.loading import SUITE_FILE, load_suite_config, suite_name
+from regress_core.suite.config import SUITE_FILE
+from regress_core.suite.loading import load_suite_config, suite_name
 from regress_pipeline.settings import Settings
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from regress_core.calls.prices import NANOUSD, Price
-from regress_core.calls.trouble import Trouble, TroubleError
+from regress_core.calls.trouble import CAP_EXCEEDED, CapExceededError, Trouble
 from regress_core.foreign import error_text
 from regress_core.journal.ledger import CallEntry, Ledger
 from regress_core.models.client import ModelError, ModelReply, Usage
@@ -28,6 +28,7 @@ class CallPayload(WireModel):
         prompt_version: The version of the instructions.
         text: The reply's text, where a later call may use it again.
         usage: Tokens, as far as the provider told.
+        cut: Why the reply is not whole, as `ModelReply` says it.
         error: Why there is no reply.
     """
 
@@ -35,6 +36,7 @@ class CallPayload(WireModel):
     prompt_version: str | None = None
     text: str | None = None
     usage: Usage | None = None
+    cut: str | None = None
     error: str | None = None
 
 
@@ -61,10 +63,6 @@ class PaidCall:
     output_tokens: int | None
     prompt_version: str | None = None
     usable: Callable[[ModelReply], bool] = lambda _: True
-
-
-class CapExceededError(TroubleError):
-    """The call may cost more than is left, or nobody knows what it costs; nothing was sent."""
 
 
 class Purse:
@@ -119,7 +117,8 @@ class Purse:
         if call.price is None and cap is not None:
             raise _refused(call, f"the price of {call.model} is not known; state it as `price`")
         if call.output_tokens is None and cap is not None:
-            raise _refused(call, "without a limit of its answer a call may cost anything; set max_tokens")
+            reason = "a call without a limit of its answer may cost anything"
+            raise _refused(call, f"{reason}; set max_tokens in the agent's modelSettings")
         amount = call.price.most_nanousd(call.input_bytes, call.output_tokens or 0) if call.price else 0
         async with self._next:
             while True:
@@ -164,8 +163,9 @@ class Purse:
 
 
 def _refused(call: PaidCall, reason: str) -> CapExceededError:
-    code = "cost cap exceeded"
-    return CapExceededError(Trouble("quota", call.entry.purpose, code, f"{code}: {reason}", retryable=True))
+    # The same evaluation has the same cap, so that trying again could only spend more.
+    message = f"{CAP_EXCEEDED}: {reason}"
+    return CapExceededError(Trouble("quota", call.entry.purpose, CAP_EXCEEDED, message, retryable=False))
 
 
 def _payload(call: PaidCall, *, reply: ModelReply | None = None, error: str | None = None) -> str:
@@ -176,6 +176,7 @@ def _payload(call: PaidCall, *, reply: ModelReply | None = None, error: str | No
         prompt_version=call.prompt_version,
         text=text,
         usage=None if reply is None else reply.usage,
+        cut=None if reply is None else reply.cut,
         error=error,
     )
     return dumps_text(payload.to_json())

@@ -19,7 +19,14 @@ from typing import TypeVar
 from regress_core.calls.circuit import Circuit
 from regress_core.calls.limits import CallLimits
 from regress_core.calls.pace import Pace
-from regress_core.calls.trouble import TROUBLE_KINDS, Trouble, TroubleError, TroubleStage, trouble_of
+from regress_core.calls.trouble import (
+    TROUBLE_KINDS,
+    CapExceededError,
+    Trouble,
+    TroubleError,
+    TroubleStage,
+    trouble_of,
+)
 from regress_core.models.client import ModelError
 
 T = TypeVar("T")
@@ -103,11 +110,19 @@ class CallRunner:
                 comes out too.
         """
         call = _Call(stage)
+        met: ModelError | None = None
         try:
             while True:
                 try:
                     value = await self._send(call, attempt, charge)
+                except CapExceededError as error:
+                    if met is None:
+                        raise
+                    self._circuit.failed(met)
+                    text = f"{met.message}; and there is no money left to try again"
+                    raise TroubleError(_trouble(call, met, text)) from error
                 except ModelError as error:
+                    met = error
                     if error.kind == "refused request":
                         self._circuit.answered()
                         raise

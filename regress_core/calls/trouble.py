@@ -71,9 +71,17 @@ def trouble_of(error: ModelError, stage: TroubleStage, message: str) -> Trouble:
     )
 
 
+CAP_EXCEEDED = "cost cap exceeded"
+"""The code of the trouble that there is no money left."""
+
+
 class TroubleError(RegressError):
     """Ends what it interrupts as inconclusive."""
 
     def __init__(self, trouble: Trouble) -> None:
         self.trouble = trouble
         super().__init__(trouble.message)
+
+
+class CapExceededError(TroubleError):
+    """The call may cost more than is left, or nobody knows what it costs; nothing was sent."""

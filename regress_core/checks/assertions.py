@@ -23,9 +23,10 @@ from regress_core.checks.kinds import (
 from regress_core.checks.outcome import Finding
 from regress_core.checks.own_part import OwnCall, OwnPart, Said
 from regress_core.checks.structure import LONGEST_FAULT, find_json, find_markdown
-from regress_core.checks.texts import Holds, cut, excerpt, quoted
+from regress_core.checks.texts import cut, excerpt, quoted
 from regress_core.records.json_io import JsonError
 from regress_core.records.json_schema import schema_violation
+from regress_core.records.patterns import Holds
 
 _SHOWN_TOOLS = 10
 

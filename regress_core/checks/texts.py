@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pydantic_core import SchemaError, SchemaValidator, core_schema
-
-from regress_core.records.json_io import JsonValue, clean_text, dumps_text
-
-Holds = Callable[[str], bool]
-"""Tells whether a text holds what is wanted."""
+from regress_core.records.json_io import JsonValue, dumps_text
+from regress_core.records.patterns import Holds
 
 LONGEST_QUOTATION = 80
 """Characters of a value that are quoted in a result."""
@@ -23,27 +19,6 @@ def holds_text(wanted: str, *, ignore_case: bool = False) -> Holds:
         return lambda text: wanted in text
     folded = wanted.casefold()
     return lambda text: folded in text.casefold()
-
-
-def holds_pattern(pattern: str, *, ignore_case: bool = False) -> Holds:
-    """Look for a regular expression anywhere in a text.
-
-    It is one of Rust's `regex`, which pydantic brings: its search takes time in proportion to the text,
-    whatever the pattern, so that no answer can hold a check up; for that it has no look-around and no
-    backreferences.
-
-    Raises:
-        ValueError: If it is none.
-    """
-    try:
-        schema = core_schema.str_schema(
-            pattern=f"(?i){pattern}" if ignore_case else pattern, regex_engine="rust-regex"
-        )
-        validator = SchemaValidator(schema)
-    except SchemaError as error:
-        reason = str(error).splitlines()[-1].rpartition("rror: ")[2]
-        raise ValueError(f"no regular expression: {reason}") from error
-    return lambda text: validator.isinstance_python(clean_text(text))
 
 
 def excerpt(text: str, holds: Holds) -> str:

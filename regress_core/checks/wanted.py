@@ -8,9 +8,10 @@ from typing import Annotated, cast
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
 
-from regress_core.checks.texts import Holds, holds_pattern, holds_text, quoted
+from regress_core.checks.texts import holds_text, quoted
 from regress_core.records.json_io import JsonObject, JsonValue
 from regress_core.records.json_schema import schema_fault
+from regress_core.records.patterns import Holds, holds_pattern
 from regress_core.records.wire import ConfigModel
 
 _CHECK_ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -38,7 +39,7 @@ CheckId = Annotated[str, Field(max_length=80), AfterValidator(_checked_id)]
 """Kebab-case."""
 
 Schema = Annotated[JsonObject, AfterValidator(_checked_schema)]
-"""A JSON Schema, draft 2020-12; its references stay inside it."""
+"""A JSON Schema, draft 2020-12; its references stay inside it, and for its patterns see `holds_pattern`."""
 
 Pattern = Annotated[str, Field(min_length=1), AfterValidator(_checked_pattern)]
 """A regular expression; see `holds_pattern`."""

@@ -12,6 +12,7 @@ from itertools import groupby
 from regress_core.errors import InputError
 from regress_core.evaluation.candidate import CandidateSource
 from regress_core.evaluation.case import CaseWork, Evidence, Keep, Trial, evaluate_trial, given_up
+from regress_core.evaluation.entering import outcomes_of
 from regress_core.evaluation.events import (
     CaseDone,
     CaseStarted,
@@ -21,7 +22,7 @@ from regress_core.evaluation.events import (
     StageDone,
 )
 from regress_core.evaluation.judging import Judging, open_judging
-from regress_core.evaluation.plan import EvaluationPlan, outcomes_of
+from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.evaluation.ports import Ports
 from regress_core.evaluation.publish import publish
 from regress_core.evaluation.source import open_source

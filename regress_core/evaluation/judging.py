@@ -26,7 +26,7 @@ from regress_core.judge.judges import model_judges
 from regress_core.judge.outcome import JudgeName, JudgeOutcome
 from regress_core.judge.question import JudgedCase, ModelJudge
 from regress_core.judge.time_limit import JudgeTime
-from regress_core.models.client import ModelClient
+from regress_core.models.client import ModelClient, ModelError
 from regress_core.models.pydantic_ai import PydanticAIClient
 from regress_core.records.json_io import JsonError, JsonValue
 from regress_core.records.model import RunRecord
@@ -202,6 +202,7 @@ async def open_judging(
         yield Judging(plan, source, _asker(plan, ports, config, client, client.provider_name), time_out_s)
         return
     async with PydanticAIClient() as client:
+        check_model(client, config)
         yield Judging(plan, source, _asker(plan, ports, config, client, client.base_url or ""), time_out_s)
 
 
@@ -222,3 +223,21 @@ def _asker(
         confirm_fail=config.confirm_fail,
         max_input_tokens=config.max_input_tokens,
     )
+
+
+def check_model(client: PydanticAIClient, config: JudgeConfig) -> str | None:
+    """Make sure that the settings of a suite's judges can be sent to their model.
+
+    Returns:
+        Why the model cannot be asked as things are, such as a missing key; that is no fault of the suite.
+
+    Raises:
+        InputError: If a setting is at fault.
+    """
+    try:
+        client.check(config.model, config.call_settings)
+    except ModelError as error:
+        if error.kind == "configuration":
+            return error.message
+        raise InputError(error.message, file="suite.yaml", field="judge.settings") from error
+    return None

@@ -19,8 +19,9 @@ from regress_core.compare.options import CompareOptions
 from regress_core.errors import InputError
 from regress_core.evaluation.candidate import CandidateEvidence, evidence_of
 from regress_core.evaluation.engine import evaluate
+from regress_core.evaluation.entering import begin
 from regress_core.evaluation.events import Event
-from regress_core.evaluation.plan import EvaluationPlan, HowToRun, begin, build_plan
+from regress_core.evaluation.plan import EvaluationPlan, HowToRun, build_plan
 from regress_core.evaluation.ports import Ports
 from regress_core.evaluation.spending import Spending
 from regress_core.harness.agent import Agent

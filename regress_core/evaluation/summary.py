@@ -8,7 +8,8 @@ from itertools import groupby
 from typing import Any
 
 from regress_core.calls.prices import NANOUSD
-from regress_core.evaluation.plan import EvaluationPlan, outcomes_of
+from regress_core.evaluation.entering import outcomes_of
+from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.evaluation.ports import Ports
 from regress_core.history.calibrations import calibration_of
 from regress_core.history.store import History
@@ -19,7 +20,7 @@ from regress_core.suite.contract import (
     RunRegressionCaseSummary,
     RunRegressionSummary,
 )
-from regress_core.suite.gate import decide_gate
+from regress_core.suite.gate import counting_cases, decide_gate
 from regress_core.suite.judge_summaries import axes_over, judge_summaries
 from regress_core.suite.outcome import case_summary
 from regress_core.suite.overrides import active
@@ -36,7 +37,7 @@ def summarize_evaluation(plan: EvaluationPlan, ports: Ports) -> RunRegressionSum
         cases.append(_with_override(plan, case_id, case_summary(trials)))
         settled += sum(map(plan.is_settled, trials))
     counted = totals(cases).model_copy(update={"inconclusive": sum(case.inconclusive for case in cases)})
-    axes = axes_over(cases)
+    axes = axes_over(counting_cases(cases))
     told: dict[str, Any] = {
         "judges": list(judge_summaries(cases, partial(_agreement, ports.history))),
         "axes": axes,
@@ -47,7 +48,7 @@ def summarize_evaluation(plan: EvaluationPlan, ports: Ports) -> RunRegressionSum
         status=worst(case.status for case in cases),
         totals=counted,
         cases=cases,
-        gate=decide_gate(cases, plan.suite.config.gate, axes),
+        gate=decide_gate(cases, plan.suite.config.gate),
         evaluation_id=plan.evaluation_id,
         candidate={"id": plan.candidate.candidate_id, "label": plan.candidate.label},
         orphans=list(plan.orphans),
@@ -82,6 +83,7 @@ def _cost(plan: EvaluationPlan, ports: Ports, cases: Sequence[RunRegressionCaseS
     return CostSummary(
         candidate_usd=sum(row.spent_nanousd for row in spent if row.purpose == "candidate") / NANOUSD,
         judge_usd=sum(row.spent_nanousd for row in judges) / NANOUSD,
+        candidate_cap_usd=plan.suite.config.candidate_cap_usd,
         judge_cap_usd=None if config is None else config.cap_usd,
         saved_by_cache_usd=sum(row.saved_nanousd for row in judges) / NANOUSD,
         skipped_by_cap=sum(one.trouble == "cap" for case in cases for one in case.judging),

@@ -60,7 +60,7 @@ class Tool:
     @cached_property
     def validator(self) -> Validator:
         """Checks arguments against `parameters`."""
-        return schema_validator(self.parameters)
+        return schema_validator(self.parameters, any_pattern=True)
 
 
 def tool_fault(tool: Tool) -> str | None:
@@ -72,7 +72,7 @@ def tool_fault(tool: Tool) -> str | None:
         return "its execute cannot be called"
     if not isinstance(parameters, dict):
         return "its parameters are a JSON Schema, an object"
-    fault = schema_fault(tool.parameters)
+    fault = schema_fault(tool.parameters, any_pattern=True)
     return None if fault is None else f"its parameters are no JSON Schema: {fault}"
 
 

@@ -66,7 +66,7 @@ def query(history: History, sql: str) -> Answer:
             relation = cast("duckdb.DuckDBPyRelation | None", connection.sql(sql))  # None: no result at all
             result = _NOTHING if relation is None else relation.to_arrow_table()
         except duckdb.Error as error:
-            tables = ", ".join(TABLE_NAMES)
+            tables = ", ".join((*TABLE_NAMES, "threshold_violations"))
             text = str(error).splitlines()[0]
             raise InputError(text, field="SQL", remedy=f"tables: {tables}") from error
     return Answer(result, tuple(bad))

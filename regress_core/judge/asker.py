@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from regress_core.calls.prices import NANOUSD, Price
-from regress_core.calls.purse import CallPayload, CapExceededError, PaidCall, Purse
+from regress_core.calls.purse import CallPayload, PaidCall, Purse
 from regress_core.calls.runner import CallRunner
-from regress_core.calls.trouble import TroubleError
+from regress_core.calls.trouble import CapExceededError, TroubleError
 from regress_core.foreign import error_text
 from regress_core.journal.ledger import CallEntry, Ledger
 from regress_core.judge.config import PriceConfig
@@ -113,12 +113,16 @@ class Asker:
     ) -> _Answered:
         found = await self.ledger.find(entry)
         if found is None:
-            return _Answered(await self._fresh(judge, case, question, entry), cached=False)
+            outcome = await self._fresh(judge, case, question, entry)
+            # The money that is missing here may have bought just this, by another process.
+            found = await self.ledger.find(entry) if outcome.trouble == "cap" else None
+            if found is None:
+                return _Answered(outcome, cached=False)
         payload = CallPayload.from_json(loads_own(found.payload))
         own = found.entry.evaluation_id == self.evaluation_id
         if not own:
             await self.ledger.note_cached(entry, found, payload=found.payload)
-        answer = JudgeAnswer(payload.text or "", payload.usage)
+        answer = JudgeAnswer(payload.text or "", payload.usage, payload.cut)
         return _Answered(_read(judge, case, answer), cached=not own)
 
     async def _fresh(
@@ -138,7 +142,7 @@ class Asker:
             input_bytes=len(dumps([question.model, question.system, *request.messages, question.settings])),
             output_tokens=question.settings["max_tokens"],
             prompt_version=question.prompt_version,
-            usable=lambda reply: _read(judge, case, JudgeAnswer(reply.text, reply.usage)).state == "verdict",
+            usable=lambda reply: _read(judge, case, _answer(reply)).state == "verdict",
         )
 
         async def send() -> ModelReply:
@@ -152,7 +156,7 @@ class Asker:
             return skipped(judge.name, error.trouble)
         except (ModelError, TypeError) as error:
             return _no_verdict(judge, error_text(error))
-        return _read(judge, case, JudgeAnswer(reply.text, reply.usage))
+        return _read(judge, case, _answer(reply))
 
     def _entry(self, question: JudgeQuestion, case: JudgedCase) -> CallEntry:
         return CallEntry(
@@ -190,7 +194,15 @@ def cache_key(question: JudgeQuestion, case_id: str, trial: int, endpoint: str) 
     )
 
 
+def _answer(reply: ModelReply) -> JudgeAnswer:
+    return JudgeAnswer(reply.text, reply.usage, reply.cut)
+
+
 def _read(judge: ModelJudge, case: JudgedCase, answer: JudgeAnswer) -> JudgeOutcome:
+    if answer.cut is not None:
+        refused = answer.cut == "refusal"
+        reason = "the model refused to answer" if refused else f"the reply was cut off ({answer.cut})"
+        return _no_verdict(judge, reason)
     try:
         return judge.verdict(case, answer)
     except JudgeReplyError as error:

@@ -103,7 +103,8 @@ class AxesJudge:
         Raises:
             JudgeReplyError: If it is anything else.
         """
-        scores, reasoning = the_one(answer.text, self._scores)
+        marks = [*(axis.name for axis in self.axes), "reasoning"]
+        scores, reasoning = the_one(answer.text, self._scores, marks=marks)
         broken = structure_failed(case.checks)
         return JudgeOutcome(
             judge="axes",

@@ -14,13 +14,25 @@ from regress_core.judge.projection import JudgeInputMode
 from regress_core.records.json_io import JsonObject, JsonValue
 from regress_core.records.wire import ConfigModel
 
+MOST_TOKENS = 100_000_000
+
 MOST_DIMENSIONS = 8
 """A longer rubric fills the judge's context and blurs what it is asked."""
 
 _KEBAB_CASE = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
 _AXIS_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}", re.ASCII)
 _MODEL_NAME = re.compile(r"[^\s:]+:\S+")
-_OUR_SETTINGS = ("max_tokens", "max_completion_tokens")
+_OUR_SETTINGS: Mapping[str, str] = {
+    "max_tokens": "use max_output_tokens",
+    "max_completion_tokens": "use max_output_tokens",
+    "model": "use model",
+    "n": "one reply is read",
+    "stream": "one reply is read",
+    "extra_body": "what it changes could cost more than is reserved",
+    "extra_headers": "what it changes could cost more than is reserved",
+    "timeout": "it is a setting of the machine, call_time_out_s",
+}
+"""Settings of models that are not for a suite to set, and why or what is instead."""
 
 
 def not_blank(text: str) -> str:
@@ -232,9 +244,9 @@ def _odd(count: int) -> int:
 
 
 def _settings(settings: JsonObject) -> JsonObject:
-    for name in _OUR_SETTINGS:
+    for name, reason in _OUR_SETTINGS.items():
         if name in settings:
-            raise ValueError(f"{name} is not set here; use max_output_tokens")
+            raise ValueError(f"{name} is not set here: {reason}")
     return settings
 
 
@@ -263,11 +275,11 @@ class JudgeConfig(ConfigModel):
     axes: Annotated[AxesConfig | None, BeforeValidator(_switched)] = None
     sample: Annotated[float, Field(gt=0, le=1)] = 1.0
     confirm_fail: Annotated[int, Field(ge=1, le=9), AfterValidator(_odd)] = 1
-    cap_usd: Annotated[float, Field(ge=0)] = 2.0
+    cap_usd: Annotated[float, Field(ge=0, le=1_000_000)] = 2.0
     price: PriceConfig | None = None
     timeout_minutes: Annotated[float, Field(gt=0)] = 10.0
-    max_output_tokens: Annotated[int, Field(ge=1)] = 1024
-    max_input_tokens: Annotated[int, Field(ge=1)] = 100_000
+    max_output_tokens: Annotated[int, Field(ge=1, le=MOST_TOKENS)] = 1024
+    max_input_tokens: Annotated[int, Field(ge=1, le=MOST_TOKENS)] = 100_000
     settings: Annotated[JsonObject, AfterValidator(_settings)] = Field(default_factory=dict[str, JsonValue])
 
     @property

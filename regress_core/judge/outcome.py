@@ -47,6 +47,7 @@ class RubricVerdict(WireModel):
         judge_model: The model that was configured, `provider:model`.
         judge_tokens_used: Tokens of the call, which answered all questions of the case; None where the
             provider does not tell.
+        dimension_hash: SHA-256 of the question and its two rules; None in history of older versions.
     """
 
     dimension_id: str
@@ -54,6 +55,7 @@ class RubricVerdict(WireModel):
     reason: str
     judge_model: str
     judge_tokens_used: TokensUsed | None
+    dimension_hash: str | None = None
 
 
 class AxisScore(WireModel):

@@ -53,7 +53,7 @@ def parse_judge_result(
         JudgeReplyError: If there is no verdict, or more than one.
     """
     if isinstance(raw, str):
-        said = the_one(raw, _read)
+        said = the_one(raw, _read, marks=["verdict"])
     else:
         try:
             said = _read(raw)

@@ -59,10 +59,17 @@ class JudgeQuestion:
 
 @dataclass(frozen=True, slots=True)
 class JudgeAnswer:
-    """A model's reply to a question; `usage` is None where the provider does not tell it."""
+    """A model's reply to a question.
+
+    Attributes:
+        text: What it said.
+        usage: Tokens; None where the provider does not tell.
+        cut: Why it is not whole, as `ModelReply` says it; such a reply holds no verdict, whatever it says.
+    """
 
     text: str
     usage: Usage | None
+    cut: str | None = None
 
 
 class JudgeReplyError(RegressError):

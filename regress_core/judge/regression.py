@@ -21,7 +21,7 @@ from regress_core.judge.instructions import (
 from regress_core.judge.outcome import JudgeName, JudgeOutcome
 from regress_core.judge.parsing import parse_judge_result
 from regress_core.judge.projection import JudgeInputMode, projected
-from regress_core.judge.question import JudgeAnswer, JudgedCase, JudgeQuestion
+from regress_core.judge.question import JudgeAnswer, JudgedCase, JudgeQuestion, JudgeReplyError
 from regress_core.records.json_io import JsonObject, JsonValue
 
 Projection = Callable[[RunJudgeInput], JsonValue]
@@ -142,11 +142,16 @@ class RegressionJudge:
         """Read a reply, text or JSON.
 
         Raises:
-            JudgeReplyError: If it holds anything but exactly one verdict.
+            JudgeReplyError: If it holds anything but exactly one verdict, with a score from 0 to 1 if any.
         """
-        return parse_judge_result(
+        result = parse_judge_result(
             reply, judge_model=self.model or None, judge_prompt_version=self.prompt_version
         )
+        if result.score is not None and not 0 <= result.score <= 1:
+            raise JudgeReplyError(
+                f"the judge gave no verdict: a score from 0 to 1 is wanted, not {result.score}"
+            )
+        return result
 
     def is_fail(self, outcome: JudgeOutcome) -> bool:
         """Tell whether the verdict is fail."""

@@ -15,6 +15,7 @@ from regress_core.judge.evidence import evidence_of
 from regress_core.judge.outcome import JudgeName, JudgeOutcome, RubricVerdict, TokensUsed
 from regress_core.judge.question import JudgeAnswer, JudgedCase, JudgeQuestion
 from regress_core.judge.replies import the_one
+from regress_core.records.canonical import canonical_hash
 from regress_core.records.json_io import JsonError, JsonObject, JsonValue, child_path, clean_text
 from regress_core.records.model import Item, RunRecord
 from regress_core.records.turn_groups import input_scope
@@ -112,7 +113,7 @@ class RubricJudge:
         Raises:
             JudgeReplyError: If it is anything else.
         """
-        grades = the_one(answer.text, self._grades)
+        grades = the_one(answer.text, self._grades, marks=["dimensionId", "passed"])
         tokens = None if answer.usage is None else TokensUsed.of(answer.usage)
         return _outcome(
             [
@@ -122,6 +123,7 @@ class RubricJudge:
                     reason=grades[dimension.id].reason,
                     judge_model=self.model,
                     judge_tokens_used=tokens,
+                    dimension_hash=_hash_of(dimension),
                 )
                 for dimension in self.dimensions
             ]
@@ -154,6 +156,11 @@ class RubricJudge:
         if missing:
             raise JsonError("$", f"no answer for {', '.join(missing)}")
         return grades
+
+
+def _hash_of(dimension: RubricDimension) -> str:
+    """Give what changes with the words of a dimension, but not with its id."""
+    return canonical_hash(dimension.model_dump(by_alias=True, exclude={"id"}))
 
 
 def _outcome(verdicts: list[RubricVerdict]) -> JudgeOutcome:

@@ -82,11 +82,14 @@ class ModelReply:
         tool_calls: What it wants to have called.
         usage: Tokens of the request and its answer; None where the provider does not tell. Unmeasured is not
             free.
+        cut: Why it is not all that the model would have said: `length`, `content filter` or `refusal`. None
+            for an ordinary end, and where the provider does not tell.
     """
 
     text: str = ""
     tool_calls: tuple[ModelToolCall, ...] = ()
     usage: Usage | None = None
+    cut: str | None = None
 
 
 _MOST_TOKENS = 10**12
@@ -111,7 +114,8 @@ def checked_reply(reply: object) -> ModelReply:
         ModelToolCall(_plain(call.call_id), _plain(call.name), _plain(call.arguments))
         for call in reply.tool_calls
     )
-    return ModelReply(_plain(reply.text), calls, reply.usage)
+    cut = None if reply.cut is None else _plain(reply.cut)
+    return ModelReply(_plain(reply.text), calls, reply.usage, cut)
 
 
 def _plain(text: object) -> str:

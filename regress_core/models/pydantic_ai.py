@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 from regress_core.errors import InputError
 from regress_core.models.client import ModelError, ModelReply, ModelRequest
 from regress_core.models.errors_of import model_error_of, one_line
+from regress_core.records.json_io import JsonObject
 
 if TYPE_CHECKING:
     from regress_core.models.pydantic_ai_providers import LiveModel
@@ -68,6 +69,15 @@ class PydanticAIClient:
     def base_url(self) -> str | None:
         """Where `openai:` models are asked; None for OpenAI's own address."""
         return self._access.address
+
+    def check(self, model: str, settings: JsonObject) -> None:
+        """Make sure that a model can be asked with some settings; nothing is sent.
+
+        Raises:
+            ModelError: Kind `configuration`: no such provider, no key. Kind `refused request`: a setting that
+                the library, or this model, would leave out or trip over.
+        """
+        self._wire.settings_of(settings, self._model_of(model).model)
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Answer one turn, with one HTTP request.

@@ -52,6 +52,9 @@ _OPENAI_NAMES: Mapping[str, str] = {
 }
 """What settings are called in OpenAI's API, where pydantic-ai has another name."""
 
+_CUT: Mapping[str | None, str] = {"length": "length", "content_filter": "content filter"}
+"""What the library's reasons to finish say of a reply that is not whole."""
+
 _OURS = ("max_retries", "timeout", "request_timeout", "first_event_timeout")
 """Settings that are the run's, not the model's."""
 
@@ -186,6 +189,7 @@ def reply_of(response: ModelResponse) -> ModelReply:
             if isinstance(part, ToolCallPart)
         ),
         usage=_usage_of(response.usage),
+        cut="refusal" if refusal else _CUT.get(response.finish_reason),
     )
 
 

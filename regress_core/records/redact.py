@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Annotated, cast
 
@@ -11,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from regress_core.records.canonical import canonical_json
 from regress_core.records.json_io import JsonObject, JsonValue
 from regress_core.records.json_paths import PathStep, checked_path, parse_path
+from regress_core.records.pattern_spans import Spans, pattern_spans
 from regress_core.records.wire import ConfigModel
 
 _DEFAULT_NAME = "REDACTED"
@@ -18,15 +20,12 @@ _PLACEHOLDER = re.compile(r"\[([A-Z][A-Z0-9_]*)_([1-9][0-9]{0,8})\]", re.ASCII)
 
 
 def _checked_pattern(text: str) -> str:
-    try:
-        re.compile(text)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"no regular expression: {error}") from error
+    pattern_spans(text)
     return text
 
 
 class RedactPattern(ConfigModel):
-    """A regular expression (Python's `re`) for texts to hide, and what their placeholders are called."""
+    """A regular expression (see `pattern_spans`) for texts to hide, and the name of their placeholders."""
 
     pattern: Annotated[str, Field(min_length=1), AfterValidator(_checked_pattern)]
     name: Annotated[str, Field(pattern="^[A-Z][A-Z0-9_]*$")] = _DEFAULT_NAME
@@ -80,7 +79,7 @@ class Redactor:
     """
 
     def __init__(self, config: RedactConfig, ahead: Sequence[JsonValue] = ()) -> None:
-        self._patterns = [(rule.name, re.compile(rule.pattern)) for rule in config.patterns]
+        self._patterns = [(rule.name, pattern_spans(rule.pattern)) for rule in config.patterns]
         self._paths = [parse_path(path) for path in config.paths]
         self._placeholders: dict[tuple[str, str], str] = {}
         self._last_numbers: dict[str, int] = {}
@@ -120,18 +119,18 @@ class Redactor:
         # What one pattern hides can be what another one looks for around it; so until none finds anything.
         while True:
             changed = text
-            for name, pattern in self._patterns:
-                changed = self._replaced(changed, name, pattern)
+            for name, spans in self._patterns:
+                changed = self._replaced(changed, name, spans)
             if changed == text:
                 return text
             text = changed
 
-    def _replaced(self, text: str, name: str, pattern: re.Pattern[str]) -> str:
+    def _replaced(self, text: str, name: str, spans: Spans) -> str:
         standing = [match.span() for match in _PLACEHOLDER.finditer(text)]
         parts: list[str] = []
         position = 0
-        for match in pattern.finditer(text):
-            start, end = _widened(match.span(), standing)
+        for span in spans(text):
+            start, end = _widened(span, standing)
             # Each replacement takes away something that is no placeholder, so that there is a last one.
             if start >= position and _PLACEHOLDER.sub("", text[start:end]):
                 parts += [text[position:start], self._placeholder(name, text[start:end])]
@@ -156,8 +155,9 @@ def _onward(
 def _widened(span: tuple[int, int], standing: Sequence[tuple[int, int]]) -> tuple[int, int]:
     """Take in whole what a match has a part of, so that no placeholder is ever cut."""
     start, end = span
-    touched = [(a, b) for a, b in standing if a < end and start < b]
-    return min([start, *(a for a, _ in touched)]), max([end, *(b for _, b in touched)])
+    first = bisect_right(standing, start, key=lambda other: other[1])
+    touched = standing[first : bisect_left(standing, end, key=lambda other: other[0])]
+    return (min(start, touched[0][0]), max(end, touched[-1][1])) if touched else span
 
 
 def _texts(value: JsonValue) -> Iterator[str]:

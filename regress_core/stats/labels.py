@@ -173,8 +173,9 @@ def _predicted(members: JsonObject, verdict: str, wording: Wording) -> tuple[boo
     if place is None:
         return None, Gap("no verdict")
     reply, path = place
+    field = path.rpartition(".")[2]
     try:
-        value = the_one(str(reply), lambda said: require(said, path)).value if path else reply
+        value = the_one(str(reply), lambda said: require(said, path), marks=[field]).value if path else reply
     except JudgeReplyError as error:
         return None, Gap("unreadable verdict", str(error))
     if value is None:

@@ -75,8 +75,10 @@ def replace_baseline(root: Path, case: CaseRecords, record: bytes, accepted: Acc
 def add_beside(root: Path, case: CaseRecords, record: bytes, accepted: AcceptedRecord) -> Path:
     """Put a record beside a case's accepted runs; the baseline stays the first of them, byte for byte.
 
-    The file of a case that has one becomes a folder. It goes when the folder stands; in between the two are
-    loaded as what the folder is.
+    The file of a case that has one becomes a folder, in which it is `1.json`. Files beside the baseline have
+    8 digits of their SHA-256, so that two branches that accept one each do not meet; the baseline has none,
+    for its content gets replaced. The old file goes when the folder stands; in between the two are loaded as
+    what the folder is.
 
     Args:
         root: The suite's folder.
@@ -102,7 +104,7 @@ def add_beside(root: Path, case: CaseRecords, record: bytes, accepted: AcceptedR
     name = f"2-{_digits(record)}.json"
     _note(root, accepted)
     with replacing_folder(folder) as fresh:
-        (fresh / f"1-{_digits(baseline)}.json").write_bytes(baseline)
+        (fresh / "1.json").write_bytes(baseline)
         (fresh / name).write_bytes(record)
     case.path.unlink()
     return folder / name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -68,12 +69,13 @@ def _parsed(model: type[Line], data: bytes, path: Path) -> Iterator[Line]:
 def append_lines(path: Path, lines: Sequence[JsonObject]) -> None:
     """Append JSON objects, all of them or none; what stands in the file stays byte for byte.
 
-    Processes that append to one file take turns.
+    Processes that append to one file take turns. A symbolic link stays one: its target is written.
 
     Raises:
         InputError: If another process does not let go of the file.
         OSError: If the file cannot be read or written.
     """
+    path = Path(os.path.realpath(path))
     lock = path.with_name(f".{path.name}.lock")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:

@@ -10,7 +10,7 @@ from regress_core.checks.case_checks import CaseChecks, case_checks
 from regress_core.errors import InputError, os_error_text
 from regress_core.judge.config import RubricDimension, checked_rubric
 from regress_core.records.json_io import JsonError
-from regress_core.suite.config import CaseConfig, SuiteConfig, load_config
+from regress_core.suite.config import SUITE_FILE, CaseConfig, SuiteConfig, load_config
 
 CASES_FOLDER = "cases"
 NO_CASE_CONFIG = CaseConfig()
@@ -81,10 +81,11 @@ def check_requirements(root: Path, suite: SuiteConfig, configs: Mapping[str, Cas
         try:
             requirements = requirements_of(suite, config)
         except JsonError as error:
-            remedy = "mend this file, or suite.yaml"
+            remedy = f"mend it, or {SUITE_FILE}"
             raise InputError(error.reason, file=own, field=error.path, case=case_id, remedy=remedy) from error
         if requirements.rubric and suite.judge is None:
-            remedy = "name who judges it: judge: {model: provider:model}"
+            remedy = "name who judges it in suite.yaml: judge: {model: provider:model}"
+            place = own if config.rubric else root / SUITE_FILE
             raise InputError(
-                "a rubric without a judge", file=own, field="rubric", case=case_id, remedy=remedy
+                "a rubric without a judge", file=place, field="rubric", case=case_id, remedy=remedy
             )

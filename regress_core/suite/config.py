@@ -22,6 +22,8 @@ from regress_core.records.redact import RedactConfig
 from regress_core.records.wire import ConfigModel, WireModel
 from regress_core.records.yaml_io import load_yaml
 
+SUITE_FILE = "suite.yaml"
+
 
 class GateConfig(ConfigModel):
     """The release policy.

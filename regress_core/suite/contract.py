@@ -53,10 +53,15 @@ class CaseJudgeSummary(WireModel):
 
 
 class CaseJudging(WireModel):
-    """Whether a judge gave a verdict on a case, and what that took; fields as in `JudgeOutcome`."""
+    """Whether a judge gave a verdict on a case, and what that took; fields as in `JudgeOutcome`.
+
+    Attributes:
+        trial: On which trial, where there are several.
+    """
 
     judge: JudgeName
     state: JudgeState
+    trial: int | None = None
     model: str | None = None
     prompt_version: str | None = None
     reason: str | None = None
@@ -190,6 +195,7 @@ class CostSummary(WireModel):
 
     Attributes:
         candidate_usd: The candidate's model calls, as far as their price is known.
+        candidate_cap_usd: What these may cost; None without a cap.
         judge_usd: The judges' calls.
         judge_cap_usd: What the judges may spend; None where no judge asks a model.
         saved_by_cache_usd: What verdicts of earlier evaluations had cost.
@@ -198,6 +204,7 @@ class CostSummary(WireModel):
     """
 
     candidate_usd: float
+    candidate_cap_usd: float | None
     judge_usd: float
     judge_cap_usd: float | None
     saved_by_cache_usd: float
@@ -222,7 +229,7 @@ class RunRegressionSummary(WireModel):
         orphans: Case ids of candidate records without a baseline.
         complete: Whether every planned case has an outcome.
         judges: What each judge came to.
-        axes: The scores of the axes judge over all cases.
+        axes: The scores of the axes judge over all cases that count for the gate.
         cost: What the evaluation cost.
         warnings: What whoever reads the summary ought to know of how it was made.
     """

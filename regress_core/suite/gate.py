@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import Literal
 
+from regress_core.calls.trouble import CAP_EXCEEDED
 from regress_core.judge.axes_report import AxesReport
 from regress_core.judge.contract import Status
 from regress_core.judge.outcome import JudgeName
 from regress_core.suite.config import GateConfig
 from regress_core.suite.contract import GateSummary, RunRegressionCaseSummary, RunRegressionSummary
+from regress_core.suite.judge_summaries import axes_over
 from regress_core.suite.summary import worst
 
 FailOn = Literal["fail", "warn", "never"]
@@ -28,16 +30,14 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
-def decide_gate(
-    cases: Sequence[RunRegressionCaseSummary], gate: GateConfig, axes: AxesReport | None = None
-) -> GateSummary:
+def decide_gate(cases: Sequence[RunRegressionCaseSummary], gate: GateConfig) -> GateSummary:
     """Decide an evaluation.
 
     Without a pass-rate floor the gate is the worst case's status. With one, failed cases count against the
     rate only: below the floor the gate fails, at or above it they warn. Inconclusive cases are outside it,
     and cases with an override are outside of everything. The composite score of the axes judge comes on top.
     """
-    counting = _counting(cases)
+    counting = counting_cases(cases)
     failed = sum(case.status == "fail" for case in counting)
     warned = sum(case.status == "warn" and not case.inconclusive for case in counting)
     inconclusive = sum(case.inconclusive for case in counting)
@@ -53,7 +53,7 @@ def decide_gate(
             f"pass rate {rate:.3f} of {conclusive} conclusive cases, "
             f"{'at or above' if held else 'below'} the floor {gate.min_pass_rate:g}"
         )
-    breach = _composite(axes, gate)
+    breach = _composite(axes_over(counting), gate)
     if breach is not None:
         status = worst((status, breach[0]))
         reasons.append(breach[1])
@@ -70,13 +70,14 @@ def pass_rate(cases: Sequence[RunRegressionCaseSummary]) -> float | None:
 
     Cases with an override do not count.
     """
-    conclusive = [case for case in _counting(cases) if not case.inconclusive]
+    conclusive = [case for case in counting_cases(cases) if not case.inconclusive]
     if not conclusive:
         return None
     return sum(case.status != "fail" for case in conclusive) / len(conclusive)
 
 
-def _counting(cases: Sequence[RunRegressionCaseSummary]) -> list[RunRegressionCaseSummary]:
+def counting_cases(cases: Sequence[RunRegressionCaseSummary]) -> list[RunRegressionCaseSummary]:
+    """Give the cases that count for the gate: those without an override."""
     return [case for case in cases if case.override is None]
 
 
@@ -97,10 +98,11 @@ def _unavailable(cases: Sequence[RunRegressionCaseSummary]) -> Iterator[str]:
     first: dict[JudgeName, str] = {}
     counts = Counter[JudgeName]()
     for case in cases:
-        for one in case.judging:
-            if one.trouble is not None:
-                first.setdefault(one.judge, one.reason or one.trouble)
-                counts[one.judge] += 1
+        troubled: dict[JudgeName, str] = {
+            one.judge: one.reason or one.trouble for one in case.judging if one.trouble is not None
+        }
+        first = troubled | first
+        counts.update(troubled.keys())
     for judge, reason in first.items():
         yield f"{judge} judge unavailable on {counts[judge]} of {len(cases)} cases: {reason}"
 
@@ -109,7 +111,8 @@ def exit_code(summary: RunRegressionSummary, *, fail_on: FailOn, allow_empty: bo
     """Give the exit code of an evaluation; one that is not complete is never fine.
 
     A wrong key or an unknown model is told by its own code, also where other cases were conclusive; and so is
-    a cap on money that kept a judge from a case: only cases that have passed their checks are judged.
+    a cap on money that kept the candidate from a case, or a judge: only cases that have passed their checks
+    are judged.
 
     Args:
         summary: What the evaluation came to.
@@ -132,6 +135,7 @@ def exit_code(summary: RunRegressionSummary, *, fail_on: FailOn, allow_empty: bo
 
 
 def _lacks_money_or_key(case: RunRegressionCaseSummary) -> bool:
-    if case.trouble is not None and case.trouble.kind == "configuration":
+    trouble = case.trouble
+    if trouble is not None and (trouble.kind == "configuration" or trouble.code == CAP_EXCEEDED):
         return True
     return any(one.trouble in ("configuration", "cap") for one in case.judging)

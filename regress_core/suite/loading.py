@@ -27,11 +27,9 @@ from regress_core.suite.case_files import (
     load_case_configs,
     requirements_of,
 )
-from regress_core.suite.config import CaseConfig, SuiteConfig, load_config
+from regress_core.suite.config import SUITE_FILE, CaseConfig, SuiteConfig, load_config
 from regress_core.suite.overrides import OVERRIDES_FILE, Override, load_overrides
 from regress_core.suite.signoffs import SIGNOFFS_FILE, SignOff, load_signoffs
-
-SUITE_FILE = "suite.yaml"
 
 
 @dataclass(frozen=True, slots=True)

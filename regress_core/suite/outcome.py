@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -240,7 +240,9 @@ def case_summary(trials: Sequence[CaseOutcome]) -> RunRegressionCaseSummary:
         counted=worst.trial,
     )
     entry = worst.summary()
-    judging = [*entry.judging, *_troubled(trial for trial in trials if trial is not worst)]
+    judging = [
+        one.model_copy(update={"trial": trial.trial}) for trial in trials for one in trial.findings.judging
+    ]
     if judging:
         entry = entry.model_copy(update={"judging": judging})
     if not entry.reasons:
@@ -248,11 +250,3 @@ def case_summary(trials: Sequence[CaseOutcome]) -> RunRegressionCaseSummary:
     counts = ", ".join(f"{statuses.count(status)} {word}" for status, word in _WORDS if status in statuses)
     head = f"trial {worst.trial} of {len(trials)} counts ({counts})"
     return entry.model_copy(update={"trials": totals, "reasons": [head, *entry.reasons]})
-
-
-def _troubled(trials: Iterable[CaseOutcome]) -> Iterator[CaseJudging]:
-    """Give the judges that trouble kept from a trial: a missing key is told, whichever trial counts."""
-    for trial in trials:
-        for one in trial.findings.judging:
-            if one.trouble is not None:
-                yield one

@@ -16,10 +16,11 @@ OVERRIDES_FILE = "overrides.jsonl"
 
 
 def end_of(expires: str) -> datetime:
-    """Give the last moment of an override: of a date its last one, UTC; a time without a zone is UTC.
+    """Give the last moment of an override, UTC: of a date its last one; a time without a zone is UTC.
 
     Raises:
-        ValueError: If it is neither a date `YYYY-MM-DD` nor a time in ISO form.
+        ValueError: If it is neither a date `YYYY-MM-DD` nor a time in ISO form, or not within the years 1 to
+            9999 in UTC.
     """
     try:
         return datetime.combine(date.fromisoformat(expires), time.max, UTC)
@@ -30,7 +31,10 @@ def end_of(expires: str) -> datetime:
     except ValueError as error:
         message = f"{expires!r} is neither a date such as 2026-03-31 nor a time in ISO form"
         raise ValueError(message) from error
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+    try:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(f"{expires!r} is not within the years 1 to 9999, UTC") from error
 
 
 def _checked_end(expires: str) -> str:

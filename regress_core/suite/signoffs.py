@@ -33,6 +33,7 @@ class SignOff(WireModel):
         judge_model: The model that was configured.
         prompt_version: The version of its instructions.
         evidence_hash: SHA-256 of what the judge was shown.
+        dimension_hash: SHA-256 of the question and its two rules; None counts for any.
     """
 
     model_config = ConfigDict(strict=True)
@@ -47,6 +48,7 @@ class SignOff(WireModel):
     judge_model: str | None = None
     prompt_version: str | None = None
     evidence_hash: str | None = None
+    dimension_hash: str | None = None
 
 
 def load_signoffs(path: Path) -> tuple[SignOff, ...]:
@@ -68,10 +70,17 @@ def append_signoffs(path: Path, signoffs: Sequence[SignOff]) -> None:
     append_lines(path, [signoff.to_json() for signoff in signoffs])
 
 
-def standing(signoffs: Sequence[SignOff], case_id: str, dimension: str) -> SignOff | None:
-    """Give the sign-off that counts for a dimension of a case: the last one."""
+def standing(signoffs: Sequence[SignOff], case_id: str, verdict: RubricVerdict) -> SignOff | None:
+    """Give the sign-off that counts for a dimension of a case: the last one about the same question."""
+    hashes = (None, verdict.dimension_hash)
     return next(
-        (one for one in reversed(signoffs) if (one.case_id, one.dimension) == (case_id, dimension)), None
+        (
+            one
+            for one in reversed(signoffs)
+            if (one.case_id, one.dimension) == (case_id, verdict.dimension_id)
+            and one.dimension_hash in hashes
+        ),
+        None,
     )
 
 
@@ -91,20 +100,21 @@ class Flip:
     decision: Decision | None
 
 
-def judge_flip(signoffs: Sequence[SignOff], case_id: str, dimension: str, *, passed: bool | None) -> Flip:
+def judge_flip(signoffs: Sequence[SignOff], case_id: str, verdict: RubricVerdict) -> Flip:
     """Tell whether a verdict differs from what is expected, and what a person has decided about it.
 
     Expected is a pass at first, later the verdict that was accepted last. Of two verdicts, to reject one is
-    to expect the other, so that a rejection also takes an earlier acceptance back. Judge model and evidence
-    are of no account: another wording of the candidate must not undo a decision.
+    to expect the other, so that a rejection also takes an earlier acceptance back. A question in other words
+    is another question, of which a pass is expected again. Judge model and evidence are of no account:
+    another wording of the candidate must not undo a decision.
 
     Args:
         signoffs: The suite's sign-offs, oldest first.
         case_id: The case.
-        dimension: The dimension of the rubric.
-        passed: The verdict; None, where the question does not apply, is never a flip.
+        verdict: The verdict; one of a question that does not apply is never a flip.
     """
-    last = standing(signoffs, case_id, dimension)
+    passed = verdict.passed
+    last = standing(signoffs, case_id, verdict)
     if last is None:
         expected = _EXPECTED_AT_FIRST
     else:
@@ -121,7 +131,7 @@ def signed(
     """Give the verdicts on a case with what people have decided about them."""
     dimensions: list[CaseDimension] = []
     for verdict in verdicts:
-        flip = judge_flip(signoffs, case_id, verdict.dimension_id, passed=verdict.passed)
+        flip = judge_flip(signoffs, case_id, verdict)
         dimensions.append(
             CaseDimension(
                 dimension_id=verdict.dimension_id,

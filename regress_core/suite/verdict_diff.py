@@ -12,7 +12,14 @@ PLACE_OF_THE_REASON = "…"
 
 
 def verdict_diff(
-    case_id: str, dimension: str, *, passed: bool, reason: str, suite: str, store: str | None = None
+    case_id: str,
+    dimension: str,
+    *,
+    passed: bool,
+    reason: str,
+    suite: str,
+    evaluation_id: str,
+    store: str | None = None,
 ) -> list[str]:
     """Give the lines that show a flipped verdict, each command on one of its own.
 
@@ -22,14 +29,16 @@ def verdict_diff(
         passed: The verdict; the other one was expected.
         reason: The judge's reason.
         suite: The suite, as commands name it.
+        evaluation_id: The evaluation that the verdict is from.
         store: The store, where it is not the one that the settings name.
     """
     change = f"case {case_id}, dimension {dimension}: {change_of(passed=passed)}"
     words = ["--suite", suite, "--case", case_id, "--dimension", dimension]
+    accept, reject = (decision_command(word, words, evaluation_id, store) for word in ("accept", "reject"))
     return [
         f"{change}: {in_one_line(reason)}",
-        f"  {decision_command('accept', words, store)}",
-        f"  {decision_command('reject', words, store)}",
+        f"  {accept}",
+        f"  {reject}",
     ]
 
 
@@ -38,7 +47,10 @@ def change_of(*, passed: bool) -> str:
     return "fail → pass" if passed else "pass → fail"
 
 
-def decision_command(decision: Literal["accept", "reject"], words: list[str], store: str | None) -> str:
-    """Give a command that takes down a decision, ready for a shell but for the reason."""
+def decision_command(
+    decision: Literal["accept", "reject"], words: list[str], evaluation_id: str, store: str | None
+) -> str:
+    """Give a command that takes down a decision about an evaluation, ready for a shell but for the reason."""
     ending = [] if store is None else ["--store", store]
-    return shlex.join(["regress", decision, *words, "--reason", PLACE_OF_THE_REASON, *ending])
+    where = ["--evaluation", evaluation_id]
+    return shlex.join(["regress", decision, *words, *where, "--reason", PLACE_OF_THE_REASON, *ending])

@@ -73,12 +73,18 @@ def judge_lines(summary: RunRegressionSummary) -> Iterator[str]:
             f"{axes.passed} passed, {axes.failed} failed, {axes.not_judged} not judged"
         )
     cost = summary.cost
+    if cost is not None and cost.candidate_usd:
+        cap = "" if cost.candidate_cap_usd is None else f" of ${cost.candidate_cap_usd:.4f}"
+        yield f"the candidate's calls cost ${cost.candidate_usd:.4f}{cap}"
     if cost is not None and cost.judge_cap_usd is not None:
         more = f", {cost.skipped_by_cap} verdicts skipped by the cap" if cost.skipped_by_cap else ""
         yield (
-            f"judges cost ${cost.judge_usd:.4f} of ${cost.judge_cap_usd:.2f}, "
+            f"judges cost ${cost.judge_usd:.4f} of ${cost.judge_cap_usd:.4f}, "
             f"the cache saved ${cost.saved_by_cache_usd:.4f}{more}"
         )
+    flagged = sum(bool(one.flags) for case in summary.cases for one in case.judging)
+    if flagged:
+        yield f"{flagged} verdicts speak against themselves; see `regress review`"
     for warning in summary.warnings:
         yield f"warning: {warning}"
 
@@ -100,6 +106,7 @@ def flip_lines(summary: RunRegressionSummary, suite: str, store: str | None) -> 
                     passed=one.passed,
                     reason=one.reason,
                     suite=suite,
+                    evaluation_id=summary.evaluation_id or "",
                     store=store,
                 )
 

@@ -14,6 +14,10 @@ _Dimension = Annotated[
     str | None,
     typer.Option(metavar="ID", help="The dimension of the rubric. Without it: all that have flipped."),
 ]
+_Evaluation = Annotated[
+    str | None,
+    typer.Option(metavar="ID", help="Refuse if this is not the suite's latest evaluation by now."),
+]
 _Reason = Annotated[str, typer.Option(metavar="TEXT", help="Why; kept with the decision.")]
 _By = Annotated[
     str | None, typer.Option(metavar="NAME", help="Who decides. Default: the user of this machine.")
@@ -35,6 +39,7 @@ def accept(
     case: _Case,
     reason: _Reason,
     dimension: _Dimension = None,
+    evaluation: _Evaluation = None,
     record: Annotated[
         bool,
         typer.Option("--record", help="Make the candidate's record the baseline; the old one is archived."),
@@ -56,7 +61,7 @@ def accept(
     from regress_pipeline.cli.actions.deciding import Decision
     from regress_pipeline.cli.actions.sign import sign
 
-    decision = Decision(suite, case, dimension, reason, by, store)
+    decision = Decision(suite, case, evaluation, dimension, reason, by, store)
     if record:
         accept_record(decision, also=also)
     elif also:
@@ -70,6 +75,7 @@ def reject(
     case: _Case,
     reason: _Reason,
     dimension: _Dimension = None,
+    evaluation: _Evaluation = None,
     by: _By = None,
     store: Store = None,
 ) -> None:
@@ -77,7 +83,7 @@ def reject(
     from regress_pipeline.cli.actions.deciding import Decision
     from regress_pipeline.cli.actions.sign import sign
 
-    sign(Decision(suite, case, dimension, reason, by, store), "rejected")
+    sign(Decision(suite, case, evaluation, dimension, reason, by, store), "rejected")
 
 
 def override(

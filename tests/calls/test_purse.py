@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regress_core.calls.purse import CallPayload, CapExceededError, PaidCall, Purse
-from regress_core.calls.trouble import Trouble
+from regress_core.calls.purse import CallPayload, PaidCall, Purse
+from regress_core.calls.trouble import CapExceededError, Trouble
 from regress_core.journal.ledger import Ledger
 from regress_core.models.client import ModelError, ModelReply, Usage
 from regress_core.records.json_io import loads_own
@@ -80,6 +80,8 @@ PAYLOADS: list[tuple[str, ModelReply | Exception, str | None, dict[str, Any]]] =
     ("a reply", reply(2), "key", {"text": "a verdict", "usage": Usage(3, 2), "error": None}),
     ("no key", reply(2), None, {"text": None, "usage": Usage(3, 2), "error": None}),
     ("no usage", ModelReply("\ud800"), "key", {"text": "\ud800", "usage": None, "error": None}),
+    ("a refusal", ModelReply("no", cut="refusal"), "key", {"text": "no", "cut": "refusal", "error": None}),
+    ("an ordinary end", reply(2), "key", {"cut": None}),
     ("an error", ModelError("outage", "why"), "key", {"text": None, "usage": None, "error": "why"}),
 ]
 
@@ -122,7 +124,7 @@ def test_a_price_that_nobody_knows_is_refused(ledger: Ledger) -> None:
         asyncio.run(_pay(ledger, paid_call("a", 0, price=None), reply(1)))
 
     message = "cost cap exceeded: the price of some:model is not known; state it as `price`"
-    assert caught.value.trouble == Trouble("quota", "judge", "cost cap exceeded", message, retryable=True)
+    assert caught.value.trouble == Trouble("quota", "judge", "cost cap exceeded", message, retryable=False)
     assert states(ledger) == {}
 
 

@@ -89,6 +89,18 @@ def test_a_dollar_four_times_thirty_cents(ledger: Ledger, concurrency: int) -> N
     assert states(ledger) == {name: ["settled"] for name in "abc"}
 
 
+@pytest.mark.parametrize("step", [HANG, fails("connection")], ids=["time-out", "cut off"])
+def test_what_used_the_money_up_is_the_reason(ledger: Ledger, step: Step) -> None:
+    """Each failed attempt may have cost 30 of 40 cents."""
+    bench = _Paying(ledger, "0.40", CallLimits(), {"a": [step]})
+
+    outcome = bench.time.run(bench.outcome("a"))
+
+    assert type(outcome) is TroubleError
+    assert (outcome.trouble.kind, outcome.trouble.retryable) == ("outage", True)
+    assert "there is no money left to try again (1 attempt)" in outcome.trouble.message
+
+
 def test_waiting_for_money_is_no_part_of_the_time_out(ledger: Ledger) -> None:
     cheap = Step("1", seconds=9)
     bench = _Paying(ledger, "0.32", CallLimits(time_out_s=10, attempts=1), {name: [cheap] for name in "abc"})

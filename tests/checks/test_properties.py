@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from regress_core.checks.case_checks import case_checks
 from regress_core.checks.config import CheckKeys
 from regress_core.checks.run import run_checks
-from regress_core.checks.texts import excerpt, holds_pattern, holds_text
+from regress_core.checks.texts import excerpt, holds_text
 from regress_core.records.json_io import JsonObject, dumps, loads
 from regress_core.records.model import RunRecord
+from regress_core.records.patterns import holds_pattern
 from tests.compare.strategies import RECORDS
 from tests.support.strategies import JSON_VALUES, TEXTS
 

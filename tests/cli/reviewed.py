@@ -14,6 +14,7 @@ from tests.history.support import case_result, evaluation, write
 from tests.support.suites import candidate, write_suite
 
 EVIDENCE = "e0" * 32
+QUESTION = "d0" * 32
 
 
 def rubric(**passed: bool | None) -> JsonObject:
@@ -25,6 +26,7 @@ def rubric(**passed: bool | None) -> JsonObject:
             "reason": f"the answer on {name} is what it is",
             "judgeModel": "openai:m",
             "judgeTokensUsed": {"input": 10, "output": 5},
+            "dimensionHash": QUESTION,
         }
         for name, verdict in passed.items()
     ]
@@ -60,6 +62,7 @@ class Trial:
     run_status: str = "completed"
     reasons: Sequence[str] = ("finalOutputChanged: as it is",)
     failed_checks: Sequence[str] = ()
+    baseline: str | None = None  # its file among the records, where that is not the case's own
     record: JsonObject = field(default_factory=lambda: candidate("x", "reworded") or {})
 
 
@@ -75,8 +78,8 @@ def publish(folder: Path, cases: Mapping[str, Sequence[Trial]], **changes: Any) 
     row = evaluation(**changes)
     rows: dict[str, list[Row]] = {"case_results": [], "candidate_records": [], "judge_results": []}
     for case, trials in cases.items():
-        baseline = (folder / "suite" / "records" / f"{case}.json").read_bytes()
         for number, trial in enumerate(trials, start=1):
+            baseline = (folder / "suite" / "records" / (trial.baseline or f"{case}.json")).read_bytes()
             whole = case_result(case, evaluation_id=row["evaluation_id"], trial=number)
             keys = {name: value for name, value in whole.items() if name != "status"}
             rows["case_results"].append(

@@ -6,13 +6,14 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from regress_core.records.json_io import JsonObject, dumps_text
 from regress_core.suite.loading import load_suite
-from tests.cli.reviewed import Trial, no_verdict, regression, rubric, write_reviewed
+from tests.cli.reviewed import Trial, no_verdict, publish, regression, rubric, write_reviewed
 from tests.cli.support import Here, Result
 from tests.support.suites import baseline, candidate, tree, write_record, write_records, write_suite
 
@@ -34,6 +35,10 @@ def test_the_baseline_is_replaced_and_archived(here: Here, tmp_path: Path) -> No
     result = _accept(here)
 
     assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines()[:2] == [
+        "accepted: case a: the baseline is run candidate of a now",
+        "of candidate shop@2, evaluation e1",
+    ]
     after = tree(root)
     assert json.loads(after["records/a.json"]) == _record()
     old = before["records/a.json"]
@@ -100,6 +105,7 @@ UNDECIDABLE: list[tuple[str, Trial, Sequence[str], str]] = [
     ("skipped", Trial([no_verdict("regression", "skipped")]), (), "regression judge gave no verdict"),
     ("a dimension", Trial([rubric(polite=False)]), ("--dimension", "polite"), "--dimension: "),
     ("another case", Trial(), ("--case", "zzz"), "no such case"),
+    ("another evaluation", Trial(), ("--evaluation", "e0"), "--evaluation: e0 is not the suite's latest"),
     ("no reason", Trial(), ("--reason", ""), "--reason: says nothing"),
 ]
 
@@ -180,7 +186,9 @@ def test_a_record_is_accepted_beside_the_baseline(here: Here, tmp_path: Path) ->
     added = f"records/a/2-{_digits(new)}.json"
     assert (result.code, result.err) == (0, "")
     assert result.out == (
-        f"accepted: case a: run candidate of a is as good as the baseline now\nit is in suite/{added}\n"
+        "accepted: case a: run candidate of a is as good as the baseline now\n"
+        "of candidate shop@2, evaluation e1\n"
+        f"it is in suite/{added}\n"
     )
     after = tree(root)
     line = json.loads(after.pop("archive/accepted.jsonl"))
@@ -193,7 +201,7 @@ def test_a_record_is_accepted_beside_the_baseline(here: Here, tmp_path: Path) ->
         "runId": "candidate of a",
         "sha256": hashlib.sha256(new).hexdigest(),
     }
-    assert after == before | {f"records/a/1-{_digits(old)}.json": old, added: new}
+    assert after == before | {"records/a/1.json": old, added: new}
 
 
 @pytest.mark.parametrize(
@@ -260,6 +268,21 @@ def test_what_an_interrupted_command_left_goes_with_the_next(
     new = hashlib.sha256(_file(_record())).hexdigest()
     assert case.baseline.sha256 == (hashlib.sha256(old).hexdigest() if also else new)
     assert not (root / "records" / "a.json").exists()
+
+
+def test_no_name_tells_of_another_content(here: Here, tmp_path: Path) -> None:
+    """A baseline that became the first of a folder, and is replaced then."""
+    root = write_reviewed(tmp_path, {"a": [Trial(record=_record())]})
+    assert _accept(here, "--also").code == 0
+    later = datetime(2026, 4, 1, tzinfo=UTC)
+    trials = [Trial(record=_record(runId="later"), baseline="a/1.json")]
+    publish(tmp_path, {"a": trials}, evaluation_id="e2", created_at=later)
+
+    assert _accept(here, "--evaluation", "e2").code == 0
+
+    files = tree(root / "records")
+    new = _file(_record())
+    assert files == {"a/1.json": _file(_record(runId="later")), f"a/2-{_digits(new)}.json": new}
 
 
 def test_beside_it_goes_with_record(here: Here, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ PRICE = "candidate_price: {input: 1.0, output: 10.0}\n"
 """US dollars per million tokens: $0.00006 for a request of 10 tokens in and 5 out; a run is two requests."""
 
 RUN_USD = 0.00012
-LIMITED = "model_settings: {max_tokens: 100}, "
+LIMITED = "modelSettings: {max_tokens: 100}, "
 
 
 def evaluated(
@@ -79,6 +79,7 @@ def test_a_cap_that_is_reached_leaves_the_rest_inconclusive(regress: Command, tm
     (reason,) = cases["b"]["reasons"]
     assert reason.startswith("cost cap exceeded: ")
     assert (cases["b"]["inconclusive"], cases["b"]["trouble"]["kind"]) == (True, "quota")
+    assert (result.code, result.json["cost"]["candidateCapUsd"]) == (3, 0.00255)
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,11 @@ class Comes:
     requests: int
 
 
+def completed(message: JsonObject, finish: str) -> Answer:
+    """Answer with a message, and why it ended."""
+    return openai.json_body(openai.completion(message, finish=finish))
+
+
 OUTAGE = ("warn", "skipped", 2)
 SAID = ("pass", "verdict", 1)
 NO_VERDICT = ("warn", "error", 1)
@@ -71,6 +76,10 @@ FAULTS: Mapping[str, Comes] = {
     "in-prose": Comes([says(f"Reasoning: []{verdict('pass')}. That is all.")], *SAID),
     "talks": Comes([says("I cannot evaluate this.")], *NO_VERDICT),
     "breaks-off": Comes([says('{"verdict": "pass", "score": 0.')], *NO_VERDICT),
+    "is-cut-off": Comes([completed({"content": verdict("pass")}, "length")], *NO_VERDICT),
+    "is-filtered": Comes([completed({"content": verdict("pass")}, "content_filter")], *NO_VERDICT),
+    "declines": Comes([completed({"refusal": verdict("pass")}, "stop")], *NO_VERDICT),
+    "quotes": Comes([says(f'{{"verdict": "FAIL"}} is not {verdict("pass")}')], *NO_VERDICT),
     "says-nothing": Comes([says("")], *NO_VERDICT),
     "refuses": Comes([openai.error(400, "too odd")], *NO_VERDICT),
     "429": Comes([openai.rate_limited()], *OUTAGE),
@@ -342,6 +351,26 @@ def test_judges_that_take_too_long_are_interrupted_and_resumed(here: Here, tmp_p
     assert (resumed.code, resumed.json["totals"]["passed"]) == (0, 2)
     assert resumed.json["evaluationId"] in command
     assert server.asked == {("b", "regression"): 1}
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [("{temperature: hot}", "setting temperature: "), ("{sead: 7}", "unknown setting sead")],
+    ids=["a wrong value", "an unknown name"],
+)
+@pytest.mark.parametrize("command", ["run", "validate"])
+def test_a_setting_that_cannot_be_sent_is_no_input(
+    here: Here, tmp_path: Path, command: str, settings: str, words: str
+) -> None:
+    config = judged_suite(judge=f"settings: {settings}")
+    write_suite(tmp_path / "suite", {"a": "same"}, config=config)
+    server = JudgeServer()
+    with serving(server):
+        result = here(command, "suite")
+
+    assert (result.code, result.out if command == "run" else "") == (2, "")
+    assert f"regress: suite.yaml: judge.settings: {words}" in result.err
+    assert server.asked.total() == 0
 
 
 def ledger(store: Path) -> list[tuple[str, str, int]]:

@@ -50,12 +50,33 @@ def test_one_after_another(here: Here, root: Path) -> None:
     assert json.loads(after[len(first) :])["expires"] == "2999-12-31T10:00:00+01:00"
 
 
+# What --expires says, and the end that is printed, in UTC.
+ENDS = [
+    ("2099-12-31", "2099-12-31 23:59Z"),
+    ("2099-12-31T10:00", "2099-12-31 10:00Z"),
+    ("2099-12-31T10:00:00Z", "2099-12-31 10:00Z"),
+    ("2099-12-31T10:00:00+14:00", "2099-12-30 20:00Z"),
+    ("2099-12-31T20:30:00-05:00", "2100-01-01 01:30Z"),
+]
+
+
+@pytest.mark.parametrize(("expires", "end"), ENDS)
+@pytest.mark.usefixtures("root")
+def test_the_end_is_told_in_utc(here: Here, expires: str, end: str) -> None:
+    assert f"until {end}; owner: Ann" in _override(here, "--expires", expires).out
+
+
 REFUSED: list[tuple[str, Sequence[str], str]] = [
-    ("another case", ("--case", "zzz"), "case zzz: no such case"),
+    ("another case", ("--case", "zzz"), "case zzz: no such case; name a record there"),
     ("no reason", ("--reason", " "), "--reason: says nothing"),
     ("no owner", ("--owner", ""), "--owner: says nothing"),
     ("a day that has passed", ("--expires", "2026-01-01"), "--expires: 2026-01-01 has passed"),
     ("a day that is none", ("--expires", "soon"), "--expires: 'soon' is neither a date"),
+    (
+        "after all time",
+        ("--expires", "9999-12-31T23:00:00-05:00"),
+        "--expires: '9999-12-31T23:00:00-05:00' is",
+    ),
     ("another suite", ("--suite", "nope"), "no suite 'nope'"),
 ]
 

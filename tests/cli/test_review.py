@@ -12,7 +12,16 @@ from pathlib import Path
 import pytest
 
 from regress_core.records.json_io import JsonObject
-from tests.cli.reviewed import EVIDENCE, Trial, no_verdict, publish, regression, rubric, write_reviewed
+from tests.cli.reviewed import (
+    EVIDENCE,
+    QUESTION,
+    Trial,
+    no_verdict,
+    publish,
+    regression,
+    rubric,
+    write_reviewed,
+)
 from tests.cli.support import Command, Here
 from tests.support.suites import tree
 
@@ -42,12 +51,12 @@ def test_what_waits_is_listed_with_the_commands_to_decide(here: Here, tmp_path: 
     assert result.out.splitlines() == [
         "suite shop, candidate shop@2, evaluation e1 of 2026-03-31 21:30Z",
         "case a, dimension polite: pass → fail: the answer on polite is what it is",
-        "  regress accept --suite suite --case a --dimension polite --reason '…'",
-        "  regress reject --suite suite --case a --dimension polite --reason '…'",
+        "  regress accept --suite suite --case a --dimension polite --evaluation e1 --reason '…'",
+        "  regress reject --suite suite --case a --dimension polite --evaluation e1 --reason '…'",
         "case b: regression judge: warn: it looks like a warn",
         "case b: regression judge: look at this: its findings say otherwise",
         "case b: axes judge: no verdict: it is error",
-        "  regress accept --record --suite suite --case b --reason '…'",
+        "  regress accept --record --suite suite --case b --evaluation e1 --reason '…'",
         "case d: rubric judge: not asked: it is skipped",
     ]
 
@@ -100,6 +109,37 @@ def test_a_printed_command_does_what_it_says(regress: Command, tmp_path: Path) -
     assert "nothing waits" in regress("review", "suite", "--store", "my store").out
 
 
+@pytest.mark.parametrize("line", [2, 3, 5], ids=["accept", "reject", "accept --record"])
+def test_a_printed_command_is_about_the_evaluation_that_was_looked_at(
+    regress: Command, tmp_path: Path, line: int
+) -> None:
+    """Not about the one that another process has finished meanwhile."""
+    trials = [Trial([rubric(polite=False), regression("warn")])]
+    write_reviewed(tmp_path, {"a": trials})
+    command = regress("review", "suite").out.splitlines()[line].replace("'…'", "'so be it'")
+    publish(tmp_path, {"a": trials}, evaluation_id="e2", created_at=datetime(2026, 4, 1, tzinfo=UTC))
+    before = tree(tmp_path)
+
+    fault = regress(*shlex.split(command)[1:]).fault
+
+    assert "e1 is not the suite's latest evaluation, e2; " in fault
+    assert tree(tmp_path) == before
+
+
+def test_a_rewritten_question_waits_for_a_decision_of_its_own(here: Here, tmp_path: Path) -> None:
+    asked_otherwise = rubric(polite=False)
+    asked_otherwise["dimensions"][0]["dimensionHash"] = "d1" * 32
+    root = write_reviewed(tmp_path, {"a": [Trial([rubric(polite=False)])]})
+    assert _decide(here, "accept") == 0
+    assert "nothing waits" in here("review", "suite").out
+    later = datetime(2026, 4, 1, tzinfo=UTC)
+    publish(tmp_path, {"a": [Trial([asked_otherwise])]}, evaluation_id="e2", created_at=later)
+
+    assert "case a, dimension polite: pass → fail: " in here("review", "suite").out
+    assert _decide(here, "reject") == 0
+    assert [one["decision"] for one in _signoffs(root)] == ["accepted", "rejected"]
+
+
 def test_a_line_holds_who_when_what_and_on_what_ground(here: Here, tmp_path: Path) -> None:
     root = write_reviewed(tmp_path, {"a": [Trial([rubric(polite=False)])]})
     before = tree(root)
@@ -107,7 +147,10 @@ def test_a_line_holds_who_when_what_and_on_what_ground(here: Here, tmp_path: Pat
     result = here("accept", "--suite", "suite", "--case", "a", "--dimension", "polite", *WHY)
 
     assert result.code == 0
-    assert result.out.splitlines()[0] == "accepted: case a, dimension polite: pass → fail"
+    assert result.out.splitlines()[:2] == [
+        "accepted: case a, dimension polite: pass → fail",
+        "of candidate shop@2, evaluation e1",
+    ]
     (line,) = _signoffs(root)
     assert datetime.fromisoformat(line.pop("when")).utcoffset() is not None
     assert line == {
@@ -120,6 +163,7 @@ def test_a_line_holds_who_when_what_and_on_what_ground(here: Here, tmp_path: Pat
         "judgeModel": "openai:m",
         "promptVersion": "rubric-judge.v1",
         "evidenceHash": EVIDENCE,
+        "dimensionHash": QUESTION,
     }
     assert {name: data for name, data in tree(root).items() if name != "signoffs.jsonl"} == before
 
@@ -220,6 +264,12 @@ UNDECIDABLE: list[tuple[str, Sequence[Trial], Sequence[str], str]] = [
         "no verdict on a dimension 'odd'",
     ),
     ("another case", [Trial([FLIPPED])], ("--case", "zzz"), "case zzz: no such case in the latest"),
+    (
+        "another evaluation",
+        [Trial([FLIPPED])],
+        ("--evaluation", "e0"),
+        "--evaluation: e0 is not the suite's latest evaluation, e1; look at that one with `regress review`",
+    ),
     ("a blank reason", [Trial([FLIPPED])], ("--reason", " "), "--reason: says nothing"),
     ("the reason's place", [Trial([FLIPPED])], ("--reason", "…"), "--reason: says nothing"),
     ("nobody", [Trial([FLIPPED])], ("--by", ""), "--by: says nothing"),

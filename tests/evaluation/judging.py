@@ -8,8 +8,8 @@ from pathlib import Path
 
 from regress_core.calls.limits import CallLimits
 from regress_core.evaluation.engine import run_evaluation
+from regress_core.evaluation.entering import begin, resume
 from regress_core.evaluation.events import Event
-from regress_core.evaluation.plan import begin, resume
 from regress_core.evaluation.ports import Ports
 from regress_core.judge.contract import Status
 from regress_core.judge.outcome import JudgeName

@@ -13,8 +13,9 @@ from pathlib import Path
 
 from regress_core.calls.limits import CallLimits
 from regress_core.evaluation.engine import evaluate
+from regress_core.evaluation.entering import begin, resume
 from regress_core.evaluation.events import CaseDone, CaseStarted, EvaluationStarted, Event
-from regress_core.evaluation.plan import EvaluationPlan, begin, build_plan, resume
+from regress_core.evaluation.plan import EvaluationPlan, build_plan
 from regress_core.evaluation.ports import Ports
 from regress_core.history.store import History
 from regress_core.history.tables import TableName

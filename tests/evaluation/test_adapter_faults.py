@@ -12,7 +12,7 @@ import pytest
 
 from regress_core.errors import InputError
 from regress_core.evaluation.engine import run_evaluation
-from regress_core.evaluation.plan import begin
+from regress_core.evaluation.entering import begin
 from regress_core.evaluation.ports import Ports
 from tests.evaluation.support import by_case, evaluated, ignore, plan_of, rows_by_case, run, taken_up
 from tests.support.candidates import ADAPTER, TOOLS, Does, write_candidate_suite

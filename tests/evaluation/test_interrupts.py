@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from regress_core.evaluation.entering import begin, resume
 from regress_core.evaluation.events import CaseDone
-from regress_core.evaluation.plan import begin, resume
 from regress_core.evaluation.ports import Ports
 from regress_core.history.store import History
 from regress_core.records.json_io import JsonObject

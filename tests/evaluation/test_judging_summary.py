@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from regress_core.errors import InputError
 from regress_core.history.calibrations import keep_calibrations
 from regress_core.history.sql import query
 from regress_core.history.store import History
@@ -27,7 +28,7 @@ from regress_core.stats.calibration import JudgeVersion, LabelledVerdict, calibr
 from regress_core.suite.gate import ExitCode, FailOn, exit_code
 from tests.evaluation.judging import judge
 from tests.evaluation.support import by_case
-from tests.support.candidates import write_candidate_suite
+from tests.support.candidates import Does, write_candidate_suite
 from tests.support.judges import (
     COST_USD,
     MODEL,
@@ -138,6 +139,7 @@ def test_what_it_cost(summary: JsonObject) -> None:
     assert cost == {
         "candidateUsd": 0,
         "judgeUsd": pytest.approx(8 * COST_USD),
+        "candidateCapUsd": None,
         "judgeCapUsd": 2,
         "savedByCacheUsd": 0,
         "skippedByCap": 0,
@@ -174,6 +176,7 @@ def test_the_files_of_the_judges(place: Path) -> None:
         64,
     ]
     rubric, axes = a.pop("rubric"), a.pop("axes")
+    assert len(rubric["dimensions"][0].pop("dimensionHash")) == 64
     assert a == common | {
         "judge": "regression",
         "flags": [],
@@ -451,10 +454,12 @@ def test_what_the_cap_keeps_from_any_trial_is_told(tmp_path: Path) -> None:
 
     entry = by_case(summary)["a"]
     assert (entry["status"], entry["trials"]["counted"], entry["judge"]["verdict"]) == ("warn", 1, "warn")
-    assert [(one["state"], one.get("trouble")) for one in entry["judging"]] == [
-        ("verdict", None),
-        ("skipped", "cap"),
+    assert [(one["trial"], one["state"], one.get("trouble")) for one in entry["judging"]] == [
+        (1, "verdict", None),
+        (2, "skipped", "cap"),
     ]
+    (judged,) = summary.judges
+    assert (judged.verdicts, judged.skipped) == (1, 1)
     assert summary.cost is not None
     assert summary.cost.skipped_by_cap == 1
     assert exit_code(summary, fail_on="fail", allow_empty=False) == ExitCode.NOTHING_KNOWN
@@ -473,18 +478,67 @@ def test_an_unknown_price_is_over_any_cap(tmp_path: Path) -> None:
     assert exit_code(summary, fail_on="fail", allow_empty=False) == ExitCode.NOTHING_KNOWN
 
 
+OVERRIDE = {
+    "caseId": "a",
+    "reason": "known",
+    "owner": "ann",
+    "expires": "2999-12-31",
+    "createdAt": "2026-01-01T00:00:00+00:00",
+}
+
+
 def test_an_override_takes_a_verdict_out_of_the_gate(tmp_path: Path) -> None:
     root = write_suite(tmp_path / "suite", {"a": "same", "b": "same"}, config=judged_suite())
-    line = {
-        "caseId": "a",
-        "reason": "known",
-        "owner": "ann",
-        "expires": "2999-12-31",
-        "createdAt": "2026-01-01T00:00:00+00:00",
-    }
-    (root / "overrides.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    (root / "overrides.jsonl").write_text(json.dumps(OVERRIDE) + "\n", encoding="utf-8")
 
     summary = judge(root, tmp_path / "store", JudgeModel({("a", "regression"): verdict("fail")}))
 
     assert (summary.status, summary.gate and summary.gate.status) == ("fail", "pass")
     assert exit_code(summary, fail_on="fail", allow_empty=False) == ExitCode.OK
+
+
+THREE: list[Does] = ["same", "same", "same"]
+
+
+def test_a_case_is_counted_once_however_many_of_its_trials_went_without_a_judge(tmp_path: Path) -> None:
+    config = judged_suite("trials: 3", judge="cap_usd: 0", price=TIGHT)
+    root = write_candidate_suite(tmp_path / "suite", {"a": THREE}, config=config)
+
+    summary = judge(root, tmp_path / "store", JudgeModel())
+
+    assert summary.gate is not None
+    (reason,) = [one for one in summary.gate.reasons if "unavailable" in one]
+    assert reason.startswith("regression judge unavailable on 1 of 1 cases: cost cap exceeded: ")
+
+
+def test_what_all_trials_of_a_case_cost_is_told(tmp_path: Path) -> None:
+    root = write_candidate_suite(tmp_path / "suite", {"a": THREE}, config=judged_suite("trials: 3"))
+
+    summary = judge(root, tmp_path / "store", JudgeModel())
+
+    (entry,) = summary.cases
+    assert [(one.trial, one.cost_usd) for one in entry.judging] == [
+        (number, pytest.approx(COST_USD)) for number in (1, 2, 3)
+    ]
+
+
+def test_an_override_takes_scores_out_of_the_gate(tmp_path: Path) -> None:
+    config = judged_suite("gate: {composite_block: 3.5}", judge="regression: false, axes: true")
+    root = write_suite(tmp_path / "suite", {"a": "same", "b": "same"}, config=config)
+    (root / "overrides.jsonl").write_text(json.dumps(OVERRIDE) + "\n", encoding="utf-8")
+
+    summary = judge(root, tmp_path / "store", JudgeModel({("a", "axes"): scores(1, 1, 1)}))
+
+    assert summary.axes is not None
+    assert (summary.axes.total, summary.axes.composite_score) == (1, 5.0)
+    assert summary.gate is not None
+    assert summary.gate.status == "pass"
+
+
+@pytest.mark.parametrize("key", ["n", "model", "extra_body", "extra_headers", "stream", "timeout"])
+def test_nothing_else_is_asked_than_what_is_reserved_for(tmp_path: Path, key: str) -> None:
+    config = judged_suite(judge=f"settings: {{{key}: 5}}")
+    root = write_suite(tmp_path / "suite", {"a": "same"}, config=config)
+
+    with pytest.raises(InputError, match=rf"suite.yaml: \$.judge.settings: {key} is not set here"):
+        judge(root, tmp_path / "store", JudgeModel())

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from regress_core.calls.limits import CallLimits
 from regress_core.evaluation.engine import run_evaluation
-from regress_core.evaluation.plan import begin
+from regress_core.evaluation.entering import begin
 from regress_core.evaluation.ports import Ports
 from regress_core.history.store import History
 from regress_core.records.json_io import JsonObject

@@ -43,6 +43,7 @@ def test_every_kind_of_case(mixed: Place) -> None:
         "cost": {
             "candidateUsd": 0.0,
             "judgeUsd": 0.0,
+            "candidateCapUsd": None,
             "judgeCapUsd": None,
             "savedByCacheUsd": 0.0,
             "skippedByCap": 0,

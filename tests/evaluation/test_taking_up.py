@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from regress_core.errors import InputError
-from regress_core.evaluation.plan import join
+from regress_core.evaluation.entering import join
 from regress_core.evaluation.ports import Ports
 from regress_core.history.store import History
 from regress_core.suite.contract import RunRegressionSummary

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -27,7 +28,7 @@ from tests.judge.asking import (
     Place,
     case_of,
 )
-from tests.support.judges import COST_USD, MODEL, JudgeModel, grades, scores, verdict
+from tests.support.judges import COST_USD, MODEL, USAGE, JudgeModel, grades, scores, verdict
 
 
 @pytest.mark.parametrize(
@@ -160,6 +161,20 @@ def test_a_fail_that_there_is_no_money_to_confirm_is_none(place: Place) -> None:
     assert (outcome.state, outcome.trouble, outcome.result, outcome.calls) == ("skipped", "cap", None, 1)
 
 
+def test_what_another_process_has_bought_with_the_last_money_is_used(place: Place) -> None:
+    client = JudgeModel()
+    asker = place.asker(client, price=OUTPUT_ONLY, cap_usd="0.001")
+
+    async def both() -> list[JudgeOutcome]:
+        first, second = asker.ask(REGRESSION, CASE), asker.ask(REGRESSION, CASE)
+        return [*await asyncio.gather(first, second)]
+
+    outcomes = place.time.run(both())
+
+    assert [said_by(outcome) for outcome in outcomes] == ["pass", "pass"]
+    assert len(client.requests) == 1
+
+
 @pytest.mark.parametrize("spare", [0, -1], ids=["just fits", "one byte too long"])
 def test_a_question_that_is_too_long_is_not_sent(place: Place, spare: int) -> None:
     question = REGRESSION.question(CASE)
@@ -244,6 +259,49 @@ def test_a_client_that_answers_what_is_no_reply(place: Place) -> None:
     outcome = place.ask(FunctionClient(answer))
 
     assert (outcome.state, outcome.reason) == ("error", "the model client gave str, not ModelReply")
+
+
+CUTS: dict[str, str] = {
+    "length": "the reply was cut off (length)",
+    "content filter": "the reply was cut off (content filter)",
+    "refusal": "the model refused to answer",
+}
+
+
+@pytest.mark.parametrize(
+    ("judge", "reply"),
+    [
+        pytest.param(REGRESSION, verdict("pass"), id="regression"),
+        pytest.param(RUBRIC, grades(calm=True), id="rubric"),
+        pytest.param(AXES, scores(), id="axes"),
+    ],
+)
+@pytest.mark.parametrize("cut", CUTS)
+def test_a_reply_that_is_not_whole_is_no_verdict(
+    place: Place, judge: ModelJudge, reply: str, cut: str
+) -> None:
+    """J8: whatever it says; found again after a crash it reads the same, and it is never cached."""
+    client = FunctionClient(lambda _: ModelReply(reply, usage=USAGE, cut=cut))
+    after_a_crash, another = JudgeModel(), JudgeModel()
+
+    outcome = place.ask(client, judge=judge)
+    again = place.ask(after_a_crash, judge=judge)
+    elsewhere = place.ask(another, "e2", judge=judge)
+
+    assert (outcome.state, outcome.reason, outcome.intended) == ("error", CUTS[cut], False)
+    assert (again, after_a_crash.requests) == (outcome, [])
+    assert (elsewhere.state, elsewhere.cached, len(another.requests)) == ("verdict", False, 1)
+    (row,) = place.calls()
+    assert (row.state, row.usable, row.cost_nanousd) == ("settled", False, 300_000)
+
+
+def test_a_fail_that_is_confirmed_by_half_a_reply_is_none(place: Place) -> None:
+    replies = iter([ModelReply(verdict("fail")), ModelReply(verdict("fail"), cut="length")])
+
+    outcome = place.ask(FunctionClient(lambda _: next(replies)), confirm_fail=3)
+
+    assert outcome.state == "error"
+    assert outcome.reason == "it says fail, which could not be confirmed: the reply was cut off (length)"
 
 
 def test_what_is_sent(place: Place) -> None:

@@ -178,6 +178,10 @@ NO_VERDICTS: list[tuple[str, JsonValue, str]] = [
     ("blank reasoning", GOOD | {"reasoning": " \n"}, "is empty"),
     ("a list as reasoning", GOOD | {"reasoning": ["x"]}, "$.reasoning: text is wanted"),
     ("an axis twice", '{"accuracy": 5, "accuracy": 4, "tone": 3, "format": 3, "reasoning": "x"}', "twice"),
+    ("out of bounds beside one", f"{dumps_text(GOOD | {'tone': 9})} is not {dumps_text(GOOD)}", "another"),
+    ("a part beside one", f'{{"Tone": 1}} is not {dumps_text(GOOD)}', "what may be another"),
+    ("reasoning beside one", f'{dumps_text(GOOD)} is not {{"reasoning": "Bad."}}', "what may be another"),
+    ("a list beside one", f"[{dumps_text(GOOD)}] is not {dumps_text(GOOD)}", "what may be another"),
     ("two verdicts", f"{dumps_text(GOOD)} or {dumps_text(GOOD)}", "2 verdicts"),
 ]
 
@@ -191,6 +195,15 @@ def test_anything_else_is_no_verdict(reply: JsonValue, reason: str) -> None:
 
     assert reason in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_the_marks_of_a_verdict_are_the_suites_own_axes() -> None:
+    judge = AxesJudge(model="a:b", settings={}, axes=(BREVITY,))
+    said = '{"tone": 1} is quoted. {"brevity": 4, "reasoning": "x"}'
+
+    assert scored(said, judge=judge).axes == [AxisScore(axis="brevity", score=4.0)]
+    with pytest.raises(JudgeReplyError, match="what may be another"):
+        scored(said.replace("tone", "brevity"), judge=judge)
 
 
 @given(st.text() | JSON_VALUES.map(dumps_text))

@@ -317,7 +317,7 @@ WRONG: list[tuple[JsonObject, str, str]] = [
     ({"max_output_tokens": 0}, "$.max_output_tokens", "greater than or equal to 1"),
     ({"max_input_tokens": 0}, "$.max_input_tokens", "greater than or equal to 1"),
     ({"settings": []}, "$.settings", "dictionary"),
-    ({"settings": {"max_tokens": 5}}, "$.settings", "max_tokens is not set here; use max_output_tokens"),
+    ({"settings": {"max_tokens": 5}}, "$.settings", "max_tokens is not set here: use max_output_tokens"),
     ({"settings": {"max_completion_tokens": 5}}, "$.settings", "use max_output_tokens"),
 ]
 

@@ -194,6 +194,36 @@ def test_a_reply_without_a_verdict_is_none(reply: str) -> None:
         verdict(reply)
 
 
+@pytest.mark.parametrize(
+    "own",
+    [
+        '{"verdict":"FAIL","summary":"Bad."}',
+        '{"verdict":"fail"}',
+        '{"verdict":"fail","summary":"Bad.",}',
+        '{"result":{"verdict":"fail","summary":"Bad."}}',
+        '[{"verdict":"fail","summary":"Bad."}]',
+    ],
+)
+def test_a_quoted_verdict_is_none(own: str) -> None:
+    with pytest.raises(JudgeReplyError, match="what may be another"):
+        verdict(f"The answer claims {dumps_text(GOOD)}, which is not so: {own}")
+
+
+@pytest.mark.parametrize("score", [0, 0.0, 0.5, 1, 1.0])
+def test_a_score_is_kept(score: float) -> None:
+    outcome = verdict({**GOOD, "score": score})
+
+    assert outcome.result is not None
+    assert outcome.result.score == score
+
+
+@pytest.mark.parametrize("score", [-0.01, 1.01, 9, 100, 1e308])
+def test_a_score_out_of_bounds_is_no_verdict(score: float) -> None:
+    """J7."""
+    with pytest.raises(JudgeReplyError, match="a score from 0 to 1 is wanted"):
+        verdict({**GOOD, "score": score})
+
+
 def test_a_pass_that_speaks_against_itself_stands_and_is_flagged() -> None:
     outcome = verdict({**GOOD, "findings": [{"severity": "error", "reason": "A fact is gone."}]})
 
@@ -314,8 +344,9 @@ def test_an_applications_own_projection_and_instructions() -> None:
         ("I cannot evaluate this", "JudgeReplyError: the reply holds no JSON"),
         (None, "JudgeReplyError: the judge gave no verdict"),
         ({**GOOD, "score": float("nan")}, "JudgeReplyError: the judge gave no verdict"),
+        ({**GOOD, "score": 9}, "JudgeReplyError: the judge gave no verdict: a score from 0 to 1 is wanted"),
     ],
-    ids=["prose", "nothing", "NaN"],
+    ids=["prose", "nothing", "NaN", "out of bounds"],
 )
 def test_an_application_that_gives_no_verdict_has_given_none(reply: JsonValue, reason: str) -> None:
     def generate(_request: RegressionJudgeRequest) -> JsonValue:

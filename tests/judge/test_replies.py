@@ -17,6 +17,7 @@ from tests.support.strategies import FINITE_FLOATS, TEXTS
 
 GOOD = '{"verdict":"pass","n":1}'
 BAD = '{"verdict":"fail","n":2}'
+MARKS = ("verdict",)
 
 
 def read(value: JsonValue) -> tuple[str, float]:
@@ -47,7 +48,9 @@ READ: dict[str, str] = {
     "in a fence amid prose": f"Here it is:\n```json\n{GOOD}\n```\nI am sure.",
     "in a fence that is not closed": f"```json\n{GOOD}",
     "J3: after reasoning": f"<think>{BAD}</think>{GOOD}",
-    "J3: after reasoning by other names": f"<thinking>{BAD}</thinking>\n<reasoning>Hm.</reasoning>\n{GOOD}",
+    "J3: after reasoning by other names": f"<thinking>{BAD}</thinking>\n[THINK]{BAD}[/THINK]\n{GOOD}",
+    "J3: after reasoning with a tag of another form": f"[THINK]</think>{BAD}[/THINK]{GOOD}",
+    "J3: after reasoning with broken JSON": f'<think>{{"verdict":"fail",}} }} {{</think>{GOOD}',
     "J3: after reasoning in capitals": f"<THINK>{BAD}</THINK>{GOOD}",
     "J3: before reasoning": f"{GOOD}<think>{BAD}</think>",
     "J3: before reasoning without an end": f"{GOOD}<think>{BAD}",
@@ -62,13 +65,28 @@ READ: dict[str, str] = {
     "after JSON that is no value": f'The call had {{"city": "Ulm"}}. {GOOD}',
     "after an interval": f"On [0, 1) it holds. {GOOD}",
     "after brackets in prose": f"The answer {{see below}} [as said] is :-[ good. {GOOD}",
-    "in two pairs of braces": f"{{{GOOD}}}",
+    "after formulas": f"\\frac{{1}}{{2}} of ${{name}} is in {{a, b}} or {{ x | x > 0 }}. {GOOD}",
+    "after marks in brackets": f"[...] [1-3] [^1] [x] [2026-01-01] :-[ a. {GOOD}",
+    "after a list of tasks": f"- [x] one\n- [ ] two\n\n{GOOD}",
+    "after colours": f"\x1b[31m{GOOD}\x1b[0m",
+    "before a list that is no value": f'{GOOD} It went to ["Ulm", "Bonn"] and [1, null].',
+    "before an empty object": f"{GOOD} It gave {{}}.",
 }
 
 
 @pytest.mark.parametrize("reply", [pytest.param(reply, id=name) for name, reply in READ.items()])
 def test_wrappings_are_taken_off(reply: str) -> None:
-    assert the_one(reply, read) == ("pass", 1)
+    assert the_one(reply, read, marks=MARKS) == ("pass", 1)
+
+
+NAMES = ["think", "thinking", "thought", "thoughts", "reasoning", "analysis", "reflection", "scratchpad"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_reasoning_is_cut_away(name: str) -> None:
+    """J3."""
+    assert the_one(f"<{name}>{BAD}</{name}>{GOOD}", read, marks=MARKS) == ("pass", 1)
+    assert the_one(f"{BAD}</{name.upper()} >{GOOD}", read, marks=MARKS) == ("pass", 1)
 
 
 TEXT_INTACT: dict[str, str] = {
@@ -89,7 +107,7 @@ def test_text_inside_strings_is_left_alone(before: str, text: str, *, fenced: bo
     reply = json.dumps({"verdict": "pass", "n": 1, "summary": text})
     reply = f"```json\n{reply}\n```" if fenced else reply
 
-    assert the_one(before + reply, lambda value: value["summary"]) == text
+    assert the_one(before + reply, lambda value: value["summary"], marks=MARKS) == text
 
 
 # Each reply holds no verdict; beside it what the error says.
@@ -98,7 +116,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "J6: prose": ("I cannot evaluate this", "no JSON"),
     "null": ("null", "no JSON"),
     "a number": ("5", "no JSON"),
-    "a text": (json.dumps(GOOD), "no JSON"),
+    "a text": (json.dumps(GOOD), "breaks off"),
     "J5: two values": (f"{GOOD} {BAD}", "2 verdicts"),
     "J5: two equal values": (f"{GOOD}\n{GOOD}", "2 verdicts"),
     "J5: two values in fences": (f"```json\n{GOOD}\n```\nor\n```json\n{BAD}\n```", "2 verdicts"),
@@ -130,6 +148,8 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a value inside single quotes": (f"{{'old': {GOOD}, 'verdict': 'fail'}}", "not JSON"),
     "a value inside keys without quotes": (f"{{old: {GOOD}, verdict: fail}}", "not JSON"),
     "a value in a broken list": (f"[1, {GOOD}, NaN]", "$[2]"),
+    "a value in two pairs of braces": (f"{{{GOOD}}}", "not JSON"),
+    "a value without its beginning": (GOOD[1:], "no beginning"),
     "a list of two": (f"[{GOOD},{BAD}]", "an object is wanted"),
     "a value with quotes that are not escaped": (
         f'{{"verdict":"fail","n":2,"summary":"it says "{GOOD}" at the end"}}',
@@ -145,9 +165,92 @@ REFUSED: dict[str, tuple[str, str]] = {
 )
 def test_what_is_no_value_is_refused(reply: str, reason: str) -> None:
     with pytest.raises(JudgeReplyError) as refusal:
-        the_one(reply, read)
+        the_one(reply, read, marks=MARKS)
 
     assert reason in str(refusal.value)
+
+
+# What a model may have meant as its verdict, beside one that it quotes.
+LOOKS_LIKE_ONE: dict[str, str] = {
+    "a trailing comma": f"{BAD[:-1]},}}",
+    "in capitals": '{"verdict":"FAIL","n":2}',
+    "a part is missing": '{"verdict":"fail"}',
+    "a part of another kind": '{"verdict":"fail","n":"2"}',
+    "no word": '{"verdict":null,"n":2}',
+    "inside another object": f'{{"result":{BAD}}}',
+    "deep inside": f'{{"a":[1,{{"b":[[{BAD}]]}}]}}',
+    "in a list of two": f"[{BAD},{BAD}]",
+    "a key in other letters": '{"Verdict":"fail","n":2}',
+    "a key with other marks": '{" ver-dict_":"fail","n":2}',
+    "a key twice": '{"verdict":"fail","n":2,"n":2}',
+    "NaN": '{"verdict":"fail","n":NaN}',
+    "single quotes": "{'verdict': 'fail', 'n': 2}",
+    "typographic quotes": "{“verdict”: “fail”, “n”: 2}",
+    "no quotes": "{verdict: fail, n: 2}",
+    "wide colons": "{verdict\uff1a fail, n\uff1a 2}",
+    "escaped quotes": BAD.replace('"', '\\"'),
+    "equals signs": '{"verdict"="fail"}',
+    "quotes that are not escaped": '{"verdict":"fail","n":2,"summary":"it says "so" here"}',
+    "without its beginning": BAD[1:],
+    "without its end": BAD[:-1],
+    "beyond all depth": '{"verdict":' + "[" * 300 + "]" * 300 + "}",
+    "the end of reasoning in a string": '{"verdict":"fail","n":2,"summary":"it leaks </think>",}',
+    "the beginning of reasoning in a string": '{"verdict":"fail","n":2,"summary":"it leaks <think>",}',
+}
+
+
+@pytest.mark.parametrize("own", LOOKS_LIKE_ONE.values(), ids=LOOKS_LIKE_ONE)
+@pytest.mark.parametrize("fenced", [False, True], ids=["", "fenced"])
+def test_a_value_beside_what_may_be_another_is_none(own: str, *, fenced: bool) -> None:
+    own = f"```json\n{own}\n```" if fenced else own
+
+    for reply in (f"{own}\nIt quotes {GOOD} as its own.", f"It quotes {GOOD} as its own. So:\n{own}"):
+        assert isinstance(_tried(reply), JudgeReplyError)
+
+
+def test_what_may_be_another_value_is_named() -> None:
+    with pytest.raises(JudgeReplyError) as refusal:
+        the_one(f'{{"verdict":"FAIL","n":2}} {GOOD}', read, marks=MARKS)
+
+    assert str(refusal.value) == (
+        "the reply holds a verdict, and beside it what may be another: $.verdict: pass or fail is wanted"
+    )
+
+
+_OWN = f'"verdict":"fail","n":2,"quoted":{GOOD}}}'
+
+# Each is one object or list, however broken, with GOOD inside.
+BROKEN_AROUND_A_VALUE: dict[str, str] = {
+    "a comment": f"{{ // my verdict\n{_OWN}",
+    "a comment in a shell's way": f"{{# my verdict\n{_OWN}",
+    "words": f"{{ my verdict is {_OWN}",
+    "a back quote": f"{{`verdict`: `fail`, `quoted`: {GOOD}}}",
+    "typographic quotes": f"{{“verdict”: “fail”, “quoted”: {GOOD}}}",
+    "bold keys": f"{{**verdict**: fail, **quoted**: {GOOD}}}",
+    "a number as a key": f"{{1: {_OWN}",
+    "dots": f"{{...{_OWN}",
+    "a comma": f"{{,{_OWN}",
+    "escaped quotes": f'{{\\"verdict\\": \\"fail\\", \\"quoted\\": {GOOD}}}',
+    "one more brace": f"{{{{{_OWN}}}",
+    "no brace": _OWN,
+    "no brace and no quote": f"verdict: fail, quoted: {GOOD}}}",
+    "a set": f"{{{GOOD}}}",
+    "braces in braces": f"{{see {{below}} {GOOD}}}",
+    "a list with bullets": f"[- {GOOD}]",
+    "a list with stars": f"[\n * {GOOD},\n]",
+    "a numbered list": f"[1. {GOOD}]",
+    "a list with dots": f"[..., {GOOD}]",
+    "a list of words": f'["fail", {GOOD}]',
+    "a list of constants": f"[true, {GOOD}]",
+    "a list of lists": f"[[1], {GOOD}]",
+    "a list without its end": f"[{GOOD}",
+}
+
+
+@pytest.mark.parametrize("reply", BROKEN_AROUND_A_VALUE.values(), ids=BROKEN_AROUND_A_VALUE)
+@pytest.mark.parametrize("before", ["", "So: ", "See {below}. "], ids=["", "prose", "braces"])
+def test_a_value_inside_what_is_broken_is_none(before: str, reply: str) -> None:
+    assert isinstance(_tried(before + reply), JudgeReplyError)
 
 
 def test_a_reason_is_one_line_of_bounded_length() -> None:
@@ -155,7 +258,7 @@ def test_a_reason_is_one_line_of_bounded_length() -> None:
         raise ValueError(f"no good:\n{value['text']}")
 
     with pytest.raises(JudgeReplyError) as refusal:
-        the_one(json.dumps({"text": "so \n" * 100_000}), refuse)
+        the_one(json.dumps({"text": "so \n" * 100_000}), refuse, marks=MARKS)
 
     assert "\n" not in str(refusal.value)
     assert len(str(refusal.value)) < 400
@@ -171,6 +274,14 @@ HOSTILE: dict[str, str] = {
     "open objects": '{"a":' * _MANY,
     "open braces": "{" * _MANY,
     "open braces with words": "{a" * _MANY,
+    "braces with words": "{a}" * _MANY,
+    "braces with blanks": "{ " * _MANY + "}" * _MANY,
+    "braces that end": "}" * 5 * _MANY,
+    "braces that end apart": "{}}" * _MANY,
+    "words that never end": "{" + "a " * 5 * _MANY,
+    "lists with dashes": "[- " * _MANY,
+    "a list with dashes": "[" + "- " * 5 * _MANY,
+    "lists with constants": "[true,null " * _MANY,
     "deep lists": "[" * 5 * _MANY + "]" * 5 * _MANY,
     "deep lists in prose": "So: " + '{"a":' * _MANY + "1" + "}" * _MANY,
     "open quotes": '["' * _MANY,
@@ -191,7 +302,7 @@ HOSTILE: dict[str, str] = {
 @pytest.mark.parametrize("reply", [pytest.param(reply, id=name) for name, reply in HOSTILE.items()])
 def test_hostile_replies_are_refused(reply: str) -> None:
     with pytest.raises(JudgeReplyError) as refusal:
-        the_one(reply, read)
+        the_one(reply, read, marks=MARKS)
 
     assert len(str(refusal.value)) < 400
 
@@ -245,7 +356,7 @@ def _replies(draw: st.DrawFn) -> str:
 def _tried(reply: str) -> JsonValue:
     """Give the JSON that is the value of a reply; the error where there is none."""
     try:
-        return the_one(reply, lambda value: (read(value), value)[1])
+        return the_one(reply, lambda value: (read(value), value)[1], marks=MARKS)
     except JudgeReplyError as refusal:
         return refusal
 
@@ -272,6 +383,19 @@ def test_a_value_is_always_one_object_of_the_reply(reply: str) -> None:
     assert isinstance(found, JudgeReplyError) or found in objects or any(found == [one] for one in objects)
 
 
+@given(
+    place=st.integers(0, len(BAD) - 1).filter(lambda place: BAD[place] not in "verdict"),
+    instead=st.text(st.characters(codec="ascii"), max_size=1),
+    comes_first=st.booleans(),
+)
+def test_no_slip_makes_a_quoted_value_count(place: int, instead: str, *, comes_first: bool) -> None:
+    own = BAD[:place] + instead + BAD[place + 1 :]
+
+    reply = f"{own} is not {GOOD}" if comes_first else f"Not {GOOD} but {own}"
+
+    assert isinstance(_tried(reply), JudgeReplyError)
+
+
 @given(_objects(), st.integers(1, 400))
 def test_a_value_that_is_cut_off_is_none(value: JsonValue, cut: int) -> None:
     written = json.dumps(value)
@@ -282,7 +406,7 @@ def test_a_value_that_is_cut_off_is_none(value: JsonValue, cut: int) -> None:
 @given(_objects(), _objects(), st.sampled_from(["", " ", "\nor\n", "<think></think>", ",", "```\n```"]))
 def test_two_values_are_none(first: JsonValue, second: JsonValue, between: str) -> None:
     with pytest.raises(JudgeReplyError, match="2 verdicts"):
-        the_one(json.dumps(first) + between + json.dumps(second), lambda value: value)
+        the_one(json.dumps(first) + between + json.dumps(second), lambda value: value, marks=MARKS)
 
 
 @given(st.text() | _replies())

@@ -38,6 +38,20 @@ DATED = RubricDimension(
 JUDGE = RubricJudge(
     model="openai:judge", settings={"temperature": 0, "max_tokens": 9}, dimensions=(CALM, DATED)
 )
+
+
+def _sha256(*parts: str) -> str:
+    return hashlib.sha256("".join(parts).encode()).hexdigest()
+
+
+CALM_HASH = _sha256(
+    '{"failRubric":"It argues with the user.","passRubric":"It owns the mistake.",',
+    '"question":"Does the reply stay calm?"}',
+)
+DATED_HASH = _sha256(
+    '{"failRubric":"No date is named.","passRubric":"A date is named.",',
+    '"question":"Does the reply name a date?"}',
+)
 USAGE = Usage(input_tokens=100, output_tokens=20, cache_read_tokens=30, cache_write_tokens=4)
 
 
@@ -255,10 +269,41 @@ def test_a_verdict_has_each_dimension_in_the_rubrics_order(reply: str) -> None:
     assert asked(reply).to_json() == {
         "judge": "rubric",
         "state": "verdict",
-        "dimensions": [YES | by, NO | by],
+        "dimensions": [
+            YES | by | {"dimensionHash": CALM_HASH},
+            NO | by | {"dimensionHash": DATED_HASH},
+        ],
         "flags": [],
         "advisory": True,
     }
+
+
+@pytest.mark.parametrize(
+    ("changes", "same"),
+    [
+        ({"id": "quiet"}, True),
+        ({"question": "Does it stay calm?"}, False),
+        ({"passRubric": "It says sorry."}, False),
+        ({"failRubric": "It shouts."}, False),
+    ],
+    ids=["id", "question", "pass rule", "fail rule"],
+)
+def test_a_verdict_tells_its_question_from_a_rewritten_one(changes: JsonObject, *, same: bool) -> None:
+    dimension = RubricDimension.from_json(
+        {
+            "id": "calm",
+            "question": "Does the reply stay calm?",
+            "passRubric": "It owns the mistake.",
+            "failRubric": "It argues with the user.",
+            **changes,
+        }
+    )
+    judge = RubricJudge("openai:judge", {}, (dimension,))
+    reply = JudgeAnswer(text=dumps_text([grade(dimension.id)]), usage=None)
+
+    (verdict,) = verdicts_of(judge.verdict(judged_case(), reply))
+
+    assert (verdict.dimension_hash == CALM_HASH) == same
 
 
 CALM_GRADE, DATED_GRADE = grade("calm"), grade("dated")
@@ -299,6 +344,11 @@ NO_VERDICTS: list[tuple[str, JsonValue, str]] = [
         "$[0].dimensionId",
     ),
     ("texts", ["calm", "dated"], "$[0]"),
+    ("a bare object beside a list", f"{dumps_text(NO)} is not {GRADED}", "what may be another"),
+    ("no list beside a list", f'{{"grades": {GRADED}}} is not {GRADED}', "what may be another"),
+    ("a broken list beside a list", f"{GRADED} is not {GRADED[:-1]},]", "what may be another"),
+    ("snake_case beside a list", f'[{{"dimension_id": "calm"}}] is not {GRADED}', "what may be another"),
+    ("a grade beside a list", f'{{"calm": {{"passed": false}}}} is not {GRADED}', "what may be another"),
     ("two verdicts", f"{GRADED} or {dumps_text([CALM_GRADE, DATED_GRADE])}", "2 verdicts"),
 ]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from regress_core.models.client import ModelError, ModelErrorKind, ModelReply, Usage, checked_reply
@@ -34,6 +36,18 @@ def test_an_error_may_have_been_sent_unless_it_says_not() -> None:
 @pytest.mark.parametrize("usage", [None, Usage(), Usage(1, 2, 3, 4)])
 def test_a_reply_may_tell_its_usage(usage: Usage | None) -> None:
     assert checked_reply(ModelReply("a", usage=usage)) == ModelReply("a", (), usage)
+
+
+@pytest.mark.parametrize("cut", [None, "length", "content filter", "refusal"])
+def test_a_reply_may_be_cut(cut: str | None) -> None:
+    assert checked_reply(ModelReply("a", cut=cut)) == ModelReply("a", cut=cut)
+
+
+def test_why_a_reply_is_cut_is_a_text() -> None:
+    odd: Any = 5
+
+    with pytest.raises(TypeError, match="int in place of a text"):
+        checked_reply(ModelReply("a", cut=odd))
 
 
 def test_a_reply_without_usage_is_unmeasured() -> None:

@@ -1,4 +1,4 @@
-"""How the answers of a real model are read: text, calls, usage."""
+"""How the answers of a real model are read: text, calls, usage, and whether they are whole."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ REPLIES: list[tuple[str, Answer, str, tuple[ModelToolCall, ...]]] = [
     ("empty text", text(""), "", ()),
     ("white space", text("  a\n"), "  a\n", ()),
     ("nothing", json_body(completion({})), "", ()),
-    ("a refusal", json_body(completion({"refusal": "I will not."})), "I will not.", ()),
     ("reasoning", json_body(completion({"content": "Yes.", "reasoning_content": "Hm."})), "Yes.", ()),
     ("reasoning in tags", text("<think>Hm.</think>Yes."), "Yes.", ()),
     (
@@ -71,6 +70,35 @@ def test_the_reply(asker: Asker, answer: Answer, content: str, tool_calls: tuple
     reply, _ = asker.ask(answer, request(tools=[PING]))
 
     assert reply == ModelReply(content, tool_calls, Usage(input_tokens=10, output_tokens=5))
+
+
+# What the server answers, its text, and why it is not whole.
+CUT: list[tuple[str, Answer, str, str | None]] = [
+    ("an ordinary end", text("a"), "a", None),
+    ("no reason to stop", json_body(completion({"content": "a"}, finish=None)), "a", None),
+    ("too long", json_body(completion({"content": "a"}, finish="length")), "a", "length"),
+    ("too long to begin", json_body(completion({}, finish="length")), "", "length"),
+    ("filtered", json_body(completion({"content": "a"}, finish="content_filter")), "a", "content filter"),
+    ("a refusal", json_body(completion({"refusal": "I will not."})), "I will not.", "refusal"),
+    ("a refusal beside a text", json_body(completion({"content": "a", "refusal": "No."})), "No.", "refusal"),
+    ("no refusal", json_body(completion({"content": "a", "refusal": None})), "a", None),
+    ("a blank refusal", json_body(completion({"content": "a", "refusal": ""})), "a", None),
+]
+
+
+@pytest.mark.parametrize(("answer", "content", "cut"), [pytest.param(*case[1:], id=case[0]) for case in CUT])
+def test_a_reply_that_is_not_whole(asker: Asker, answer: Answer, content: str, cut: str | None) -> None:
+    reply, _ = asker.ask(answer, request())
+
+    assert reply == ModelReply(content, (), Usage(input_tokens=10, output_tokens=5), cut)
+
+
+def test_calls_that_are_cut_off(asker: Asker) -> None:
+    asked = {"tool_calls": [tool_call("c1", "ping", _BAD)]}
+
+    reply, _ = asker.ask(json_body(completion(asked, finish="length")), request(tools=[PING]))
+
+    assert (reply.tool_calls, reply.cut) == ((ModelToolCall("c1", "ping", _BAD),), "length")
 
 
 def test_a_call_without_an_id_gets_one(asker: Asker) -> None:

@@ -17,8 +17,9 @@ import dagster as dg
 from dagster._core.definitions.reconstruct import ReconstructableJob
 from dagster._core.execution.backfill import PartitionBackfill
 
+from regress_core.evaluation.entering import join
 from regress_core.evaluation.events import Emit, Event
-from regress_core.evaluation.plan import build_plan, join
+from regress_core.evaluation.plan import build_plan
 from regress_core.evaluation.ports import Ports
 from regress_core.ids import new_evaluation_id, utc_now
 from regress_core.suite.candidate import load_candidate

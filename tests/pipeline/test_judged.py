@@ -9,8 +9,11 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from regress_core.history.store import History
+from regress_core.suite.gate import ExitCode
+from regress_pipeline.cli.main import app
 from tests.pipeline.bench import Bench, everything_of
 from tests.pipeline.builders import read_json
 from tests.support import openai_server as openai
@@ -67,6 +70,25 @@ def test_a_run_with_judges(bench: Bench, server: JudgeServer) -> None:
     }
     assert run.of("suite_summary")[None].metadata["gate"] == "fail"
     assert server.asked.total() == 8
+
+
+def test_judges_that_take_too_long_are_interrupted_and_go_on(
+    bench: Bench, suite: Path, server: JudgeServer
+) -> None:
+    config = judged_suite(judge="timeout_minutes: 0.03")
+    (suite / "suite.yaml").write_text(config, encoding="utf-8")
+    server.answers = {("lost", "regression"): [openai.after(60, says(verdict("pass")))]}
+    arguments = ["pipeline", "run", "shop"]
+
+    stopped = CliRunner().invoke(app, arguments)
+    server.recover()
+    gone_on = CliRunner().invoke(app, arguments)
+
+    assert stopped.exit_code == ExitCode.INTERRUPTED
+    assert "the judges took longer than timeout_minutes (0.03)" in stopped.stderr
+    assert "the same command goes on" in stopped.stderr
+    assert gone_on.exit_code == 0
+    assert len(list((bench.store / "outputs").iterdir())) == 1
 
 
 @pytest.mark.usefixtures("suite", "server")

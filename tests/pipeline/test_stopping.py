@@ -9,8 +9,9 @@ from typing import cast
 
 import pytest
 
+from regress_core.evaluation.entering import resume
 from regress_core.evaluation.events import CaseDone, Event
-from regress_core.evaluation.plan import EvaluationPlan, resume
+from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.evaluation.ports import Ports
 from regress_core.ids import utc_now
 from regress_pipeline.evaluate import CaseEvent, Selection, run_plan

@@ -90,6 +90,12 @@ def test_a_path_goes_on_inside_a_reply(tmp_path: Path, reply: str, predicted: ob
             '{"verdict": "pass"} or {"verdict": "fail"}', "unreadable verdict", "the reply holds 2", id="J5"
         ),
         pytest.param("I cannot evaluate this", "unreadable verdict", "the reply holds no JSON", id="J6"),
+        pytest.param(
+            '{"result": {"verdict": "fail"}} or {"verdict": "pass"}',
+            "unreadable verdict",
+            "the reply holds a verdict, and beside it",
+            id="another, inside",
+        ),
         pytest.param('{"verdict": "pa', "unreadable verdict", "the reply breaks off", id="J8"),
         pytest.param('{"score": 1}', "unreadable verdict", "the reply holds no verdict", id="no field"),
         pytest.param('{"verdict": "maybe"}', "unmapped verdict", "maybe", id="another word"),

@@ -45,6 +45,8 @@ ACTIVE: list[tuple[str, list[str], str, str | None]] = [
     ("a time without a zone", ["2026-03-31T10:00"], "2026-03-31T09:00:00Z", "2026-03-31T10:00"),
     ("made longer", ["2026-03-31", "2026-04-30"], "2026-04-15T00:00:00Z", "2026-04-30"),
     ("made shorter", ["2026-04-30", "2026-03-31"], "2026-04-15T00:00:00Z", None),
+    ("ahead of UTC", ["2026-03-31T10:00:00+14:00"], "2026-03-30T20:00:00Z", "2026-03-31T10:00:00+14:00"),
+    ("ahead of UTC, after it", ["2026-03-31T10:00:00+14:00"], "2026-03-30T20:00:01Z", None),
     ("for ever", ["9999-12-31"], "2026-04-15T00:00:00Z", "9999-12-31"),
 ]
 
@@ -91,6 +93,18 @@ FAULTS: list[tuple[str, JsonObject, str, str]] = [
     ("no end", {key: value for key, value in _line().items() if key != "expires"}, "line 1, $.expires", ""),
     ("an end in words", _line(expires="next week"), "line 1, $.expires", "neither a date such as"),
     ("a day that is none", _line(expires="2026-02-30"), "line 1, $.expires", "neither a date such as"),
+    (
+        "after all time",
+        _line(expires="9999-12-31T23:00:00-05:00"),
+        "line 1, $.expires",
+        "not within the years",
+    ),
+    (
+        "before all time",
+        _line(expires="0001-01-01T00:00:00+14:00"),
+        "line 1, $.expires",
+        "not within the years",
+    ),
     ("a number", _line(expires=20260331), "line 1, $.expires", ""),
     ("no time of its making", _line(createdAt="2026-03-01"), "line 1, $.createdAt", "no time zone"),
 ]

@@ -51,6 +51,19 @@ def _signoff(**changes: JsonValue) -> SignOff:
     return SignOff.from_json(_line(**changes))
 
 
+def _verdict(
+    *, passed: bool | None, dimension: str = "polite", dimension_hash: str | None = "d0"
+) -> RubricVerdict:
+    return RubricVerdict(
+        dimension_id=dimension,
+        passed=passed,
+        reason=f"about {dimension}",
+        judge_model="openai:m",
+        judge_tokens_used=TokensUsed(input=1, output=1),
+        dimension_hash=dimension_hash,
+    )
+
+
 def _history(words: str, case: str = "a", dimension: str = "polite") -> list[SignOff]:
     """Give sign-offs by letters: A accepted, R rejected; each followed by p (a pass) or f (a fail)."""
     decisions: dict[str, Literal["accepted", "rejected"]] = {"A": "accepted", "R": "rejected"}
@@ -93,7 +106,7 @@ FLIPS: list[tuple[str, bool | None, bool, bool, Decision | None]] = [
 def test_a_flip(
     words: str, *, passed: bool | None, expected: bool, flipped: bool, decision: Decision | None
 ) -> None:
-    flip = judge_flip(_history(words), "a", "polite", passed=passed)
+    flip = judge_flip(_history(words), "a", _verdict(passed=passed))
 
     assert flip == Flip(expected, flipped, decision)
 
@@ -101,31 +114,58 @@ def test_a_flip(
 def test_other_cases_and_dimensions_are_of_no_account() -> None:
     others = [*_history("Af", case="b"), *_history("Af", dimension="brief")]
 
-    assert standing(others, "a", "polite") is None
-    assert judge_flip(others, "a", "polite", passed=False).decision == "logged"
+    assert standing(others, "a", _verdict(passed=False)) is None
+    assert judge_flip(others, "a", _verdict(passed=False)).decision == "logged"
 
 
 def test_model_and_evidence_are_of_no_account() -> None:
     signoffs = [_signoff(judgeModel="openai:other", promptVersion="v0", evidenceHash="e9")]
 
-    assert judge_flip(signoffs, "a", "polite", passed=False).decision == "accepted"
+    assert judge_flip(signoffs, "a", _verdict(passed=False)).decision == "accepted"
+
+
+# Hashes of the questions of sign-offs that accepted a fail, oldest first; the verdict's; the decision.
+QUESTIONS: list[tuple[str, list[str | None], str | None, Decision | None]] = [
+    ("the same question", ["d0"], "d0", "accepted"),
+    ("a rewritten question", ["d0"], "d1", "logged"),
+    ("a sign-off of any question", [None], "d1", "accepted"),
+    ("any question, and another one later", [None, "d0"], "d1", "accepted"),
+    ("a verdict of old, and a sign-off of old", [None], None, "accepted"),
+    ("a verdict of old, and a sign-off about a question", ["d0"], None, "logged"),
+]
+
+
+@pytest.mark.parametrize(
+    ("hashes", "asked", "decision"), [pytest.param(*case[1:], id=case[0]) for case in QUESTIONS]
+)
+def test_a_sign_off_is_about_its_question(
+    hashes: list[str | None], asked: str | None, decision: Decision | None
+) -> None:
+    signoffs = [_signoff(dimensionHash=one) for one in hashes]
+    verdict = _verdict(passed=False, dimension_hash=asked)
+
+    assert judge_flip(signoffs, "a", verdict) == Flip(decision == "logged", decision == "logged", decision)
+    assert [one.decision for one in signed([verdict], "a", signoffs)] == [decision]
+
+
+def test_a_rejection_of_a_rewritten_question_is_none() -> None:
+    signoffs = [_signoff(decision="rejected", dimensionHash="d0")]
+
+    assert judge_flip(signoffs, "a", _verdict(passed=False, dimension_hash="d1")).decision == "logged"
+    assert judge_flip(signoffs, "a", _verdict(passed=True, dimension_hash="d1")) == Flip(
+        expected=True, flipped=False, decision=None
+    )
 
 
 def test_the_last_sign_off_stands() -> None:
     first, second = _history("Af Rf")
 
-    assert standing([first, second], "a", "polite") is second
+    assert standing([first, second], "a", _verdict(passed=False)) is second
 
 
 def test_verdicts_with_their_decisions() -> None:
     verdicts = [
-        RubricVerdict(
-            dimension_id=name,
-            passed=passed,
-            reason=f"about {name}",
-            judge_model="openai:m",
-            judge_tokens_used=TokensUsed(input=1, output=1),
-        )
+        _verdict(passed=passed, dimension=name)
         for name, passed in (("polite", False), ("brief", False), ("exact", True), ("odd", None))
     ]
 
@@ -202,6 +242,28 @@ def test_appending_keeps_what_stands(before: bytes) -> None:
         assert after.startswith(before)
         last = [json.loads(line) for line in after.split(b"\n")[-3:-1]]
         assert last == [_line(), _line(decision="rejected")]
+
+
+@pytest.mark.parametrize("before", [None, b"", ONE], ids=["dangling", "empty", "one line"])
+def test_a_symbolic_link_stays_one(tmp_path: Path, before: bytes | None) -> None:
+    target = tmp_path / "elsewhere" / "ours.jsonl"
+    target.parent.mkdir()
+    if before is not None:
+        target.write_bytes(before)
+    (tmp_path / "suite").mkdir()
+    path = tmp_path / "suite" / "signoffs.jsonl"
+    try:
+        path.symlink_to(Path("..") / "elsewhere" / "ours.jsonl")
+    except OSError as error:  # on Windows for administrators only
+        pytest.skip(f"no symbolic links here: {error}")
+
+    append_signoffs(path, _history("Rf"))
+
+    assert path.is_symlink()
+    assert load_signoffs(path)[-1:] == load_signoffs(target)[-1:] == tuple(_history("Rf"))
+    assert target.read_bytes().startswith(before or b"")
+    assert [entry.name for entry in (tmp_path / "suite").iterdir()] == ["signoffs.jsonl"]
+    assert [entry.name for entry in target.parent.iterdir()] == ["ours.jsonl"]
 
 
 def _append(path: Path, number: int) -> None:

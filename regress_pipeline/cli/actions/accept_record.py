@@ -10,7 +10,8 @@ from regress_core.files import relative_to_working_folder
 from regress_core.ids import utc_now
 from regress_core.records.loading import CaseRecords, list_case_records
 from regress_core.suite.accepted_records import AcceptedRecord, add_beside, replace_baseline
-from regress_core.suite.loading import SUITE_FILE, load_suite_config
+from regress_core.suite.config import SUITE_FILE
+from regress_core.suite.loading import load_suite_config
 from regress_pipeline.cli.actions.deciding import Decidable, Decision, decidable
 from regress_pipeline.cli.render import say
 
@@ -56,10 +57,12 @@ def accept_record(decision: Decision, *, also: bool) -> None:
     if also:
         added = add_beside(root, runs, record, accepted)
         say(f"accepted: case {case.case_id}: run {candidate.run_id} is as good as the baseline now")
+        say(f"of {case.review.shown_evaluation}")
         say(f"it is in {relative_to_working_folder(added)}")
         return
     archived = replace_baseline(root, runs, record, accepted)
     say(f"accepted: case {case.case_id}: the baseline is run {candidate.run_id} now")
+    say(f"of {case.review.shown_evaluation}")
     say(f"the one before is kept in {relative_to_working_folder(archived)}")
 
 

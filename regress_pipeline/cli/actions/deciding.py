@@ -25,6 +25,7 @@ class Decision:
 
     suite: str
     case: str
+    evaluation: str | None
     dimension: str | None
     reason: str
     by: str | None
@@ -61,13 +62,17 @@ def decidable(decision: Decision) -> Decidable:
     """Find what a decision is about.
 
     Raises:
-        InputError: If the options say nothing of use, the latest evaluation does not have the case, or what
-            the case came to is no ground for a decision.
+        InputError: If the options say nothing of use, the latest evaluation is not the one they name or does
+            not have the case, or what the case came to is no ground for a decision.
     """
     reason, who = said(decision.reason, "--reason"), _who(decision.by)
     review = open_review(decision.suite, decision.store)
     case_id = case_id_of(decision.case)
     evaluation_id = review.latest.evaluation_id
+    if decision.evaluation not in (None, evaluation_id):
+        message = f"{decision.evaluation} is not the suite's latest evaluation, {evaluation_id}"
+        remedy = "look at that one with `regress review`, or evaluate again with `regress run`"
+        raise InputError(message, field="--evaluation", remedy=remedy)
     trials = reviewed_trials(review.history, evaluation_id, case_id)
     if not trials:
         message = f"no such case in the latest evaluation, {evaluation_id}"

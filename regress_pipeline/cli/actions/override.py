@@ -7,7 +7,8 @@ from regress_core.files import relative_to_working_folder
 from regress_core.ids import utc_now
 from regress_core.records.loading import list_case_records
 from regress_core.records.naming import case_id_of
-from regress_core.suite.loading import SUITE_FILE, load_suite_config
+from regress_core.suite.config import SUITE_FILE
+from regress_core.suite.loading import load_suite_config
 from regress_core.suite.overrides import OVERRIDES_FILE, Override, append_override, end_of, load_overrides
 from regress_pipeline.cli.actions.deciding import said
 from regress_pipeline.cli.render import say
@@ -29,7 +30,8 @@ def override(suite: str, case: str, *, reason: str, owner: str, expires: str) ->
         raise InputError("is false", file=root / SUITE_FILE, field="$.gate.allow_manual_override")
     case_id = case_id_of(case)
     if all(one.case_id != case_id for one in list_case_records(root / config.records)):
-        raise InputError("no such case", file=root / config.records, case=case)
+        remedy = "name a record there, without .json"
+        raise InputError("no such case", file=root / config.records, case=case, remedy=remedy)
     now = utc_now()
     try:
         end = end_of(expires)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regress_core.files import relative_to_working_folder
+from regress_core.judge.time_limit import JudgeTimeUpError
 from regress_core.suite.gate import ExitCode, FailOn, exit_code
 from regress_pipeline.cli.actions.inputs import load_environment
 from regress_pipeline.cli.progress import show_progress
@@ -49,7 +50,9 @@ def run(suite: str, choices: Choices, *, env_file: Path | None) -> ExitCode:
                 observe=emit,
                 warn=note,
             )
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, JudgeTimeUpError) as error:
+        if isinstance(error, JudgeTimeUpError):
+            note(f"regress: {error}")
         note("interrupted: what is done is kept; the same command goes on (without --fresh)")
         return ExitCode.INTERRUPTED
     if launched is None:

@@ -44,6 +44,11 @@ class UnderReview:
         return relative_to_working_folder(self.folder.root)
 
     @property
+    def shown_evaluation(self) -> str:
+        """Whose verdicts and records they are."""
+        return f"candidate {self.latest.candidate_label}, evaluation {self.latest.evaluation_id}"
+
+    @property
     def shown_store(self) -> str | None:
         """The store as a command names it; None where it need not."""
         return None if self.store is None else str(self.store)
@@ -94,7 +99,7 @@ def verdicts_of(trials: Sequence[ReviewedTrial], signoffs: Sequence[SignOff]) ->
         outcome = trial.outcome_of("rubric")
         for found in (outcome.dimensions or ()) if outcome else ():
             if outcome is not None and found.passed is not None:
-                flip = judge_flip(signoffs, trial.case_id, found.dimension_id, passed=found.passed)
+                flip = judge_flip(signoffs, trial.case_id, found)
                 verdict = Verdict(outcome, found, found.passed, flip)
                 by_dimension.setdefault(found.dimension_id, []).append(verdict)
     return [
@@ -111,10 +116,7 @@ def show(suite: str, *, store: Path | None) -> None:
     """
     review = open_review(suite, store)
     latest = review.latest
-    say(
-        f"suite {review.folder.name}, candidate {latest.candidate_label}, evaluation {latest.evaluation_id} "
-        f"of {latest.created_at:%Y-%m-%d %H:%M}Z"
-    )
+    say(f"suite {review.folder.name}, {review.shown_evaluation} of {latest.created_at:%Y-%m-%d %H:%M}Z")
     trials = reviewed_trials(review.history, latest.evaluation_id)
     lines = [
         line
@@ -126,7 +128,7 @@ def show(suite: str, *, store: Path | None) -> None:
 
 
 def _lines_of_case(case_id: str, trials: list[ReviewedTrial], review: UnderReview) -> Iterator[str]:
-    suite, store = review.shown_suite, review.shown_store
+    suite, evaluation_id, store = review.shown_suite, review.latest.evaluation_id, review.shown_store
     for verdict in verdicts_of(trials, review.signoffs):
         if verdict.flip.flipped and verdict.flip.decision != "rejected":
             yield from verdict_diff(
@@ -135,6 +137,7 @@ def _lines_of_case(case_id: str, trials: list[ReviewedTrial], review: UnderRevie
                 passed=verdict.passed,
                 reason=verdict.found.reason,
                 suite=suite,
+                evaluation_id=evaluation_id,
                 store=store,
             )
     unlike = False
@@ -145,7 +148,7 @@ def _lines_of_case(case_id: str, trials: list[ReviewedTrial], review: UnderRevie
             yield from (f"{case}: {text}" for text in _remarks(outcome))
     if unlike:
         words = ["--record", "--suite", suite, "--case", case_id]
-        yield f"  {decision_command('accept', words, store)}"
+        yield f"  {decision_command('accept', words, evaluation_id, store)}"
 
 
 def _remarks(outcome: JudgeOutcome) -> Iterator[str]:

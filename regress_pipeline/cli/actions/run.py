@@ -10,8 +10,9 @@ from pathlib import Path
 
 from regress_core.errors import InputError
 from regress_core.evaluation.engine import Enter, run_evaluation
+from regress_core.evaluation.entering import begin, planned, resume
 from regress_core.evaluation.outputs import check_out
-from regress_core.evaluation.plan import EvaluationPlan, begin, planned, resume
+from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.evaluation.ports import JOURNAL_FILE, Ports
 from regress_core.evaluation.summary import summarize_evaluation
 from regress_core.files import relative_to_working_folder

@@ -36,6 +36,7 @@ def sign(decision: Decision, word: _Word) -> None:
         same = "pass" if verdict.passed else "fail"
         change = change_of(passed=verdict.passed) if verdict.flip.flipped else same
         say(f"{word}: case {case.case_id}, dimension {verdict.found.dimension_id}: {change}")
+    say(f"of {case.review.shown_evaluation}")
     say(f"kept in {relative_to_working_folder(path)}; it counts from the next evaluation on")
 
 
@@ -81,6 +82,7 @@ def _lines(case: Decidable, verdicts: Sequence[Verdict], word: _Word) -> list[Si
             judge_model=verdict.found.judge_model,
             prompt_version=verdict.outcome.prompt_version,
             evidence_hash=verdict.outcome.evidence_hash,
+            dimension_hash=verdict.found.dimension_hash,
         )
         for verdict in verdicts
     ]

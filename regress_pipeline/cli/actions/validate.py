@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
 
+from regress_core.evaluation.judging import check_model
 from regress_core.evaluation.source import check_candidate
 from regress_core.evaluation.spending import Prices
 from regress_core.harness.replay.start import is_multi_turn
 from regress_core.ids import utc_now
 from regress_core.judge.config import JudgeConfig
+from regress_core.models.pydantic_ai import PydanticAIClient
 from regress_core.records.loading import RecordFile, load_record
 from regress_core.records.model import RunRecord
 from regress_core.suite.candidate import orphans_of
@@ -65,8 +68,16 @@ def _tell_judges(suite: Suite, config: JudgeConfig, cases: tuple[CaseRef, ...]) 
     ]
     sample = f", a sample of {config.sample:g}" if config.sample < 1 else ""
     say(f"judge {config.model}: {', '.join(judges)}{sample}; at most ${config.cap_usd:.2f}")
+    trouble = asyncio.run(_trouble_of(config))
+    if trouble is not None:
+        note(f"warning: the judges cannot be asked as things are: {trouble}")
     if Prices(config.price, utc_now).of(config.model) is None:
         note(f"warning: no price is known of {config.model}: state judge.price, or no judge is asked")
+
+
+async def _trouble_of(config: JudgeConfig) -> str | None:
+    async with PydanticAIClient() as client:
+        return check_model(client, config)
 
 
 def _baseline(case: CaseRef) -> RunRecord:
