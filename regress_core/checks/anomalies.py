@@ -21,7 +21,7 @@ class _Heard:
 
 def check_anomalies(anomalies: Anomalies, own: OwnPart) -> Iterator[CheckResult]:
     """Give a result for each anomaly that is looked out for."""
-    heard = _heard(own)
+    heard = _heard(own) if anomalies.any else ()
     if anomalies.repeated_calls is not None:
         finding = _finding(
             "no call repeated without news", [b for a, b in _again(heard) if _same_output(a, b)]

@@ -59,6 +59,11 @@ class Anomalies(ConfigModel):
     blind_retries: Severity | None = None
     stall: Stall | None = None
 
+    @property
+    def any(self) -> bool:
+        """Whether anything is looked out for."""
+        return any(sign is not None for sign in (self.repeated_calls, self.blind_retries, self.stall))
+
 
 class ChecksConfig(ConfigModel):
     """The `checks` mapping.

@@ -75,14 +75,15 @@ class Asker:
             The verdict, or why there is none: whatever keeps the judge from one is no verdict, never a fail.
         """
         question = judge.question(case)
-        entry = self._entry(question, case)
+        evidence_hash = canonical_hash(question.evidence)
+        entry = self._entry(question, case, evidence_hash)
         outcome, cached = await self._outcome(judge, case, question, entry)
         calls, cost_nanousd = self.ledger.made(entry)
         facts = {
             "model": question.model,
             "prompt_version": question.prompt_version,
             "input_mode": question.input_mode,
-            "evidence_hash": canonical_hash(question.evidence),
+            "evidence_hash": evidence_hash,
             "cached": cached,
             "calls": calls,
             "cost_usd": cost_nanousd / NANOUSD,
@@ -158,7 +159,7 @@ class Asker:
             return _no_verdict(judge, error_text(error))
         return _read(judge, case, _answer(reply))
 
-    def _entry(self, question: JudgeQuestion, case: JudgedCase) -> CallEntry:
+    def _entry(self, question: JudgeQuestion, case: JudgedCase, evidence_hash: str) -> CallEntry:
         return CallEntry(
             evaluation_id=self.evaluation_id,
             purpose="judge",
@@ -166,7 +167,7 @@ class Asker:
             trial=case.trial,
             revision=self.revision,
             judge=question.judge,
-            cache_key=cache_key(question, case.case_id, case.trial, self.endpoint),
+            cache_key=cache_key(question, evidence_hash, case.case_id, case.trial, self.endpoint),
         )
 
 
@@ -176,8 +177,16 @@ class _Answered:
     cached: bool
 
 
-def cache_key(question: JudgeQuestion, case_id: str, trial: int, endpoint: str) -> str:
-    """Give the SHA-256 of all that can change a verdict, case and trial included."""
+def cache_key(question: JudgeQuestion, evidence_hash: str, case_id: str, trial: int, endpoint: str) -> str:
+    """Give the SHA-256 of all that can change a verdict, case and trial included.
+
+    Args:
+        question: The question.
+        evidence_hash: SHA-256 of its evidence.
+        case_id: The case.
+        trial: Counts from 1.
+        endpoint: Where it is asked.
+    """
     return canonical_hash(
         {
             "judge": question.judge,
@@ -187,7 +196,7 @@ def cache_key(question: JudgeQuestion, case_id: str, trial: int, endpoint: str) 
             "system": question.system,
             "settings": question.settings,
             "input_mode": question.input_mode,
-            "evidence": question.evidence,
+            "evidence": evidence_hash,
             "case_id": case_id,
             "trial": trial,
         }

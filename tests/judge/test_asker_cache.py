@@ -13,6 +13,7 @@ from regress_core.judge.contract import RunJudgeInput, RunRegressionExpectation
 from regress_core.judge.judges import model_judges
 from regress_core.judge.question import JudgedCase, JudgeQuestion, ModelJudge
 from regress_core.models.client import ModelError
+from regress_core.records.canonical import canonical_hash
 from regress_core.records.json_io import JsonObject, JsonValue
 from tests.judge.asked import judge_input
 from tests.judge.asking import (
@@ -95,6 +96,10 @@ def test_what_is_no_verdict_is_asked_for_again(place: Place, reply: str | ModelE
     assert (first.state == "verdict", second.state, second.cached) == (False, "verdict", False)
 
 
+def key_of(question: JudgeQuestion) -> str:
+    return cache_key(question, canonical_hash(question.evidence), "a", 1, ENDPOINT)
+
+
 def test_a_request_without_an_answer_is_made_again_after_a_crash(place: Place) -> None:
     """R49: 503, then 200."""
     place.ask(DOWN)
@@ -155,7 +160,7 @@ def test_an_argument_that_the_judge_is_not_shown_counts() -> None:
     shown, other = REGRESSION.question(CASE), REGRESSION.question(both(OTHER_CALL))
 
     assert shown.text == other.text
-    assert cache_key(shown, "a", 1, ENDPOINT) != cache_key(other, "a", 1, ENDPOINT)
+    assert key_of(shown) != key_of(other)
 
 
 @pytest.mark.parametrize(
@@ -251,7 +256,7 @@ def keys_of(config: JsonObject) -> list[str]:
     judge = JudgeConfig.from_json(config)
     own = None if judge.regression is None else judge.regression.instructions
     judges = model_judges(judge, (CALM,), None if own is None else FILES[own])
-    return [cache_key(one.question(CASE), "a", 1, ENDPOINT) for one in judges]
+    return [key_of(one.question(CASE)) for one in judges]
 
 
 def test_every_field_is_in_the_key_or_of_no_account_for_a_reason() -> None:
@@ -267,7 +272,7 @@ def test_every_field_is_in_the_key_or_of_no_account_for_a_reason() -> None:
 
 @pytest.mark.parametrize("name", OTHER_QUESTIONS)
 def test_a_field_of_a_question(name: str) -> None:
-    same = cache_key(OTHER_QUESTIONS[name], "a", 1, ENDPOINT) == cache_key(QUESTION, "a", 1, ENDPOINT)
+    same = key_of(OTHER_QUESTIONS[name]) == key_of(QUESTION)
 
     assert same == (f"JudgeQuestion.{name}" in IRRELEVANT_TO_VERDICTS)
 
