@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import cast
@@ -20,10 +20,10 @@ from regress_core.evaluation.ports import Ports
 from regress_core.evaluation.spending import Prices, purse_of
 from regress_core.judge.asker import Asker
 from regress_core.judge.asking import ask_judge
-from regress_core.judge.config import JudgeConfig
+from regress_core.judge.config import JudgeConfig, RubricDimension
 from regress_core.judge.contract import RunJudgeInput, RunRegressionExpectation
 from regress_core.judge.judges import model_judges
-from regress_core.judge.outcome import JudgeName, JudgeOutcome
+from regress_core.judge.outcome import JudgeName, JudgeOutcome, left_out, no_verdict
 from regress_core.judge.question import JudgedCase, ModelJudge
 from regress_core.judge.time_limit import JudgeTime
 from regress_core.models.client import ModelClient, ModelError
@@ -31,6 +31,7 @@ from regress_core.models.pydantic_ai import PydanticAIClient
 from regress_core.records.json_io import JsonError, JsonValue
 from regress_core.records.model import RunRecord
 from regress_core.records.redact import RedactConfig, Redactor
+from regress_core.suite.config import SUITE_FILE
 from regress_core.suite.judged import Judged
 from regress_core.suite.loading import CaseRef
 from regress_core.suite.signoffs import signed
@@ -80,35 +81,39 @@ class Judging:
             JudgeTimeUpError: If the judges of the evaluation have taken too long.
         """
         expectation = self._suite.expectation
+        requirements = self._suite.requirements_of(case)
         checks = run_checks(
-            self._suite.requirements_of(case).checks,
+            requirements.checks,
             pair.candidate,
             should_use=(expectation and expectation.should_use_tools) or (),
             should_avoid=(expectation and expectation.should_avoid_tools) or (),
         )
-        outcomes = await self._judged(case, trial, pair, checks)
+        judges = self._model_judges(requirements.rubric)
+        outcomes = await self._judged(case, trial, pair, checks, judges)
         verdicts = next((one.dimensions for one in outcomes if one.dimensions is not None), None)
         rubric = None if verdicts is None else signed(verdicts, case.case_id, self._suite.signoffs)
         return Judged(checks, tuple(outcomes), rubric)
 
     async def _judged(
-        self, case: CaseRef, trial: int, pair: Pair, checks: tuple[CheckResult, ...]
+        self,
+        case: CaseRef,
+        trial: int,
+        pair: Pair,
+        checks: tuple[CheckResult, ...],
+        judges: Sequence[ModelJudge],
     ) -> list[JudgeOutcome]:
-        application, judges = self._source.judge, self._model_judges(case)
+        application = self._source.judge
         names: list[JudgeName] = [*(["regression"] if application else []), *(one.name for one in judges)]
-        if pair.candidate.status == "failed":
-            return [_left_out(name, "the candidate failed") for name in names]
-        if pair.replay_miss:
-            return [_left_out(name, "the candidate diverged") for name in names]
-        if any(check.outcome == "fail" for check in checks):
-            return [_left_out(name, "a check has failed") for name in names]
         if not names:
             return []
+        failure = _failure(pair, checks)
+        if failure is not None:
+            return [left_out(name, failure) for name in names]
         try:
             asked = self._input(pair)
         except JsonError as error:
             reason = f"the redacted record is no run record: {error}"
-            return [JudgeOutcome(judge=name, state="error", reason=reason, advisory=True) for name in names]
+            return [no_verdict(name, reason) for name in names]
         outcomes = [] if application is None else [await ask_judge(application, asked, self._time_out_s)]
         if self._asker is not None:
             judged = JudgedCase(case.case_id, trial, asked, checks)
@@ -118,16 +123,15 @@ class Judging:
     async def _asked(self, asker: Asker, judge: ModelJudge, case: JudgedCase) -> JudgeOutcome:
         sample = self._suite.config.judge.sample if self._suite.config.judge else 1.0
         if not in_sample(case.case_id, sample):
-            return _left_out(judge.name, f"not in the sample of {sample:g}")
+            return left_out(judge.name, f"not in the sample of {sample:g}")
         async with self._time.counted():
             return await asker.ask(judge, case)
 
-    def _model_judges(self, case: CaseRef) -> list[ModelJudge]:
+    def _model_judges(self, rubric: tuple[RubricDimension, ...]) -> list[ModelJudge]:
         """Give the judges that suite.yaml configures; an application's judge takes the place of ours."""
         config = self._suite.config.judge
         if config is None:
             return []
-        rubric = self._suite.requirements_of(case).rubric
         judges = model_judges(config, rubric, self._suite.judge_instructions)
         return [one for one in judges if one.name != "regression" or self._source.judge is None]
 
@@ -169,14 +173,19 @@ class Judging:
         )
 
 
+def _failure(pair: Pair, checks: Sequence[CheckResult]) -> str | None:
+    """Say why a case fails already, so that no verdict could mend it; None if it does not."""
+    if pair.candidate.status == "failed":
+        return "the candidate failed"
+    if pair.replay_miss:
+        return "the candidate diverged"
+    return "a check has failed" if any(check.outcome == "fail" for check in checks) else None
+
+
 def in_sample(case_id: str, share: float) -> bool:
     """Tell whether a case is in a sample of that share; the same cases each time, whatever else there is."""
     place = int.from_bytes(hashlib.sha256(case_id.encode("utf-8")).digest()[:8], "big") / 2**64
     return place < share
-
-
-def _left_out(judge: JudgeName, reason: str) -> JudgeOutcome:
-    return JudgeOutcome(judge=judge, state="skipped", reason=reason, intended=True, advisory=True)
 
 
 @asynccontextmanager
@@ -196,7 +205,7 @@ async def open_judging(
         return
     if source.judge is not None and config.regression is not None and "regression" in config.model_fields_set:
         message = "the adapter's create_judge gives a regression judge too"
-        raise InputError(message, file="suite.yaml", field="judge.regression", remedy="name one of them")
+        raise InputError(message, file=SUITE_FILE, field="judge.regression", remedy="name one of them")
     if ports.judge_client is not None:
         client = ports.judge_client
         yield Judging(plan, source, _asker(plan, ports, config, client, client.provider_name), time_out_s)
@@ -239,5 +248,5 @@ def check_model(client: PydanticAIClient, config: JudgeConfig) -> str | None:
     except ModelError as error:
         if error.kind == "configuration":
             return error.message
-        raise InputError(error.message, file="suite.yaml", field="judge.settings") from error
+        raise InputError(error.message, file=SUITE_FILE, field="judge.settings") from error
     return None

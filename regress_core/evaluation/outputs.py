@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from regress_core.errors import InputError
-from regress_core.evaluation.judge_outputs import checks_of, rows_by_trial, verdicts_of, verdicts_text
+from regress_core.evaluation.judge_outputs import checks_of, verdicts_of, verdicts_text
 from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.files import replacing_folder
 from regress_core.history.store import History
@@ -100,11 +100,11 @@ def write_outputs(out: Path, history: History, plan: EvaluationPlan, summary: Ru
                 _write(folder / name / _file_name(case, row["trial"], name), row[column])
                 if table == "candidate_records" and row["trial"] == _counted_trial(case):
                     stats[row["case_id"]] = _replay_stats(row)
-        judged = rows_by_trial(history, "judge_results", plan.evaluation_id)
+        judged = history.rows_by_trial("judge_results", plan.evaluation_id)
         for (case_id, trial), rows in judged.items():
             case = cases[case_id]
             _write(folder / "judges" / _file_name(case, trial, "judges"), verdicts_text(rows))
-        checked = rows_by_trial(history, "check_results", plan.evaluation_id)
+        checked = history.rows_by_trial("check_results", plan.evaluation_id)
         for row in history.rows_of("baseline_records", plan.evaluation_id):
             case = cases[row["case_id"]]
             place = (row["case_id"], _counted_trial(case))

@@ -20,7 +20,7 @@ from regress_core.suite.contract import (
     RunRegressionCaseSummary,
     RunRegressionSummary,
 )
-from regress_core.suite.gate import counting_cases, decide_gate
+from regress_core.suite.gate import decide_gate
 from regress_core.suite.judge_summaries import axes_over, judge_summaries
 from regress_core.suite.outcome import case_summary
 from regress_core.suite.overrides import active
@@ -37,7 +37,7 @@ def summarize_evaluation(plan: EvaluationPlan, ports: Ports) -> RunRegressionSum
         cases.append(_with_override(plan, case_id, case_summary(trials)))
         settled += sum(map(plan.is_settled, trials))
     counted = totals(cases).model_copy(update={"inconclusive": sum(case.inconclusive for case in cases)})
-    axes = axes_over(counting_cases(cases))
+    axes = axes_over(cases)
     told: dict[str, Any] = {
         "judges": list(judge_summaries(cases, partial(_agreement, ports.history))),
         "axes": axes,
@@ -48,7 +48,7 @@ def summarize_evaluation(plan: EvaluationPlan, ports: Ports) -> RunRegressionSum
         status=worst(case.status for case in cases),
         totals=counted,
         cases=cases,
-        gate=decide_gate(cases, plan.suite.config.gate),
+        gate=decide_gate(cases, plan.suite.config.gate, axes),
         evaluation_id=plan.evaluation_id,
         candidate={"id": plan.candidate.candidate_id, "label": plan.candidate.label},
         orphans=list(plan.orphans),

@@ -5,15 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from regress_core.errors import InputError
 from regress_core.history.sql import query
 from regress_core.history.store import BadFile, History
-from regress_core.history.tables import EvaluationTable, keys_of
 from regress_core.judge.contract import Status
 from regress_core.judge.outcome import JudgeName, JudgeOutcome
 from regress_core.records.json_io import loads_own
@@ -95,25 +93,24 @@ def reviewed_trials(history: History, evaluation_id: str, case_id: str | None = 
     Raises:
         InputError: If a file of the evaluation cannot be read; the message names it.
     """
-    judges: dict[tuple[str, int], list[JudgeOutcome]] = {}
-    for row in _newest(history, "judge_results", evaluation_id, case_id):
-        outcome = JudgeOutcome.from_json(loads_own(row["result_json"]))
-        judges.setdefault((row["case_id"], row["trial"]), []).append(outcome)
-    trials = [
+    judged = history.rows_by_trial("judge_results", evaluation_id, case_id)
+    results = history.rows_by_trial("case_results", evaluation_id, case_id)
+    return [
         ReviewedTrial(
-            case_id=row["case_id"],
-            trial=row["trial"],
+            case_id=key[0],
+            trial=key[1],
             status=row["status"],
             inconclusive=bool(row["inconclusive"]),
             reasons=tuple(row["reasons"] or ()),
             replay_miss=bool(row["replay_miss"]),
             baseline_sha256=row["baseline_sha256"],
             failed_checks=tuple(row["failed_checks"] or ()),
-            judges=tuple(judges.get((row["case_id"], row["trial"]), ())),
+            judges=tuple(
+                JudgeOutcome.from_json(loads_own(one["result_json"])) for one in judged.get(key, ())
+            ),
         )
-        for row in _newest(history, "case_results", evaluation_id, case_id)
+        for key, (row,) in sorted(results.items())
     ]
-    return sorted(trials, key=lambda trial: (trial.case_id, trial.trial))
 
 
 def candidate_records(history: History, evaluation_id: str, case_id: str) -> dict[int, CandidateRecord]:
@@ -122,9 +119,10 @@ def candidate_records(history: History, evaluation_id: str, case_id: str) -> dic
     Raises:
         InputError: If a file of the evaluation cannot be read; the message names it.
     """
+    found = history.rows_by_trial("candidate_records", evaluation_id, case_id)
     return {
-        row["trial"]: CandidateRecord(row["run_id"], row["run_status"], row["record_json"])
-        for row in _newest(history, "candidate_records", evaluation_id, case_id)
+        trial: CandidateRecord(row["run_id"], row["run_status"], row["record_json"])
+        for (_, trial), (row,) in found.items()
     }
 
 
@@ -143,15 +141,3 @@ def why_undecidable(trials: Sequence[ReviewedTrial], candidates: Mapping[int, Ca
         if candidate.status == "failed" or trial.replay_miss:
             return reason
     return None
-
-
-def _newest(
-    history: History, table: EvaluationTable, evaluation_id: str, case_id: str | None
-) -> Iterator[dict[str, Any]]:
-    """Give the newest revision of each row, of one case or of all."""
-    keys = keys_of(table)
-    newest: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in history.rows_of(table, evaluation_id):  # revision after revision
-        if case_id in (None, row["case_id"]):
-            newest[tuple(row[key] for key in keys)] = row
-    return iter(newest.values())

@@ -123,6 +123,26 @@ class History:
                 for batch in file.iter_batches(batch_size=16, use_threads=False):
                     yield from ({**absent, **row} for row in batch.to_pylist())
 
+    def rows_by_trial(
+        self, table: TableName, evaluation_id: str, case_id: str | None = None
+    ) -> dict[tuple[str, int], list[dict[str, Any]]]:
+        """Give the rows of an evaluation, or of one of its cases, by case id and trial.
+
+        Of each trial they are those of the newest revision that has some.
+
+        Raises:
+            InputError: As `rows_of`.
+        """
+        found: dict[tuple[str, int], list[dict[str, Any]]] = {}
+        for row in self.rows_of(table, evaluation_id):
+            if case_id not in (None, row["case_id"]):
+                continue
+            rows = found.setdefault((row["case_id"], row["trial"]), [])
+            if rows and rows[0]["revision"] < row["revision"]:
+                rows.clear()
+            rows.append(row)
+        return found
+
 
 def _fault(path: Path) -> str | None:
     try:

@@ -13,7 +13,7 @@ from regress_core.calls.trouble import CapExceededError, TroubleError
 from regress_core.foreign import error_text
 from regress_core.journal.ledger import CallEntry, Ledger
 from regress_core.judge.config import PriceConfig
-from regress_core.judge.outcome import JudgeOutcome, skipped
+from regress_core.judge.outcome import JudgeOutcome, no_verdict, skipped
 from regress_core.judge.question import (
     JudgeAnswer,
     JudgedCase,
@@ -156,7 +156,7 @@ class Asker:
         except TroubleError as error:
             return skipped(judge.name, error.trouble)
         except (ModelError, TypeError) as error:
-            return _no_verdict(judge, error_text(error))
+            return no_verdict(judge.name, error_text(error))
         return _read(judge, case, _answer(reply))
 
     def _entry(self, question: JudgeQuestion, case: JudgedCase, evidence_hash: str) -> CallEntry:
@@ -211,11 +211,11 @@ def _read(judge: ModelJudge, case: JudgedCase, answer: JudgeAnswer) -> JudgeOutc
     if answer.cut is not None:
         refused = answer.cut == "refusal"
         reason = "the model refused to answer" if refused else f"the reply was cut off ({answer.cut})"
-        return _no_verdict(judge, reason)
+        return no_verdict(judge.name, reason)
     try:
         return judge.verdict(case, answer)
     except JudgeReplyError as error:
-        return _no_verdict(judge, str(error))
+        return no_verdict(judge.name, str(error))
 
 
 def _confirmed(judge: ModelJudge, outcomes: list[JudgeOutcome]) -> JudgeOutcome:
@@ -225,7 +225,3 @@ def _confirmed(judge: ModelJudge, outcomes: list[JudgeOutcome]) -> JudgeOutcome:
         return judge.majority(outcomes)
     reason = f"it says fail, which could not be confirmed: {outcomes[-1].reason}"
     return outcomes[-1].model_copy(update={"reason": reason})
-
-
-def _no_verdict(judge: ModelJudge, reason: str) -> JudgeOutcome:
-    return JudgeOutcome(judge=judge.name, state="error", reason=reason, advisory=True)

@@ -9,7 +9,7 @@ from regress_core.foreign import error_text, passes_through
 from regress_core.harness.threads import call_apart
 from regress_core.judge.contract import RunJudge, RunJudgeInput, RunJudgeResult
 from regress_core.judge.contradictions import contradictions
-from regress_core.judge.outcome import JudgeOutcome, skipped
+from regress_core.judge.outcome import JudgeOutcome, no_verdict, skipped
 from regress_core.models.errors_of import model_error_of
 from regress_core.records.json_io import JsonError
 
@@ -25,25 +25,21 @@ async def ask_judge(judge: RunJudge, asked: RunJudgeInput, time_out_s: float) ->
         async with asyncio.timeout(time_out_s):
             answer: object = await call_apart(judge, asked)
     except TimeoutError as error:
-        return _no_verdict(error_text(error) or f"the judge took longer than {time_out_s:g} s")
+        return no_verdict("regression", error_text(error) or f"the judge took longer than {time_out_s:g} s")
     except BaseException as error:
         if passes_through(error):
             raise
         trouble = model_error_of(error)
         if trouble is not None and trouble.kind in TROUBLE_KINDS:
             return skipped("regression", trouble_of(trouble, "judge", trouble.message))
-        return _no_verdict(f"{type(error).__name__}: {error_text(error)}")
+        return no_verdict("regression", f"{type(error).__name__}: {error_text(error)}")
     if not isinstance(answer, RunJudgeResult):
-        return _no_verdict(f"the judge gave {type(answer).__name__}, not RunJudgeResult")
+        return no_verdict("regression", f"the judge gave {type(answer).__name__}, not RunJudgeResult")
     try:
         # It may have been made without checks.
         said = answer.model_dump(by_alias=True, exclude_unset=True, warnings=False)
         result = RunJudgeResult.from_json(said)
     except (JsonError, ValueError, TypeError) as error:
-        return _no_verdict(f"the judge gave no valid RunJudgeResult: {error_text(error)}")
+        return no_verdict("regression", f"the judge gave no valid RunJudgeResult: {error_text(error)}")
     flags = contradictions(result)
     return JudgeOutcome(judge="regression", state="verdict", result=result, flags=flags, advisory=True)
-
-
-def _no_verdict(reason: str) -> JudgeOutcome:
-    return JudgeOutcome(judge="regression", state="error", reason=reason, advisory=True)

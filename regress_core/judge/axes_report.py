@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from regress_core.judge.outcome import AxisScore
 from regress_core.records.wire import WireModel
 
 PASSING_SCORE = 3
@@ -33,16 +32,16 @@ class AxesReport(WireModel):
     not_judged: int
 
 
-def axes_report(cases: Iterable[Sequence[AxisScore] | None]) -> AxesReport:
+def axes_report(cases: Iterable[Mapping[str, float] | None]) -> AxesReport:
     """Sum up a suite.
 
     Args:
-        cases: What counts of each case: its scores, on the same axes; None where it was not judged.
+        cases: What counts of each case: its scores by axis, the same axes; None where it was not judged.
 
     Raises:
         ValueError: If cases are scored on different axes, so that their means are not comparable.
     """
-    all_cases = [None if case is None else {axis.axis: axis.score for axis in case} for case in cases]
+    all_cases = list(cases)
     judged = [case for case in all_cases if case is not None]
     if any(case.keys() != judged[0].keys() for case in judged):
         raise ValueError("cases are scored on different axes")

@@ -116,6 +116,24 @@ class JudgeOutcome(WireModel):
     cost_usd: float = 0.0
     advisory: Literal[True] = True
 
+    @property
+    def absence(self) -> str | None:
+        """What there is in place of a verdict; None beside one, and where the suite itself wants none."""
+        if self.state == "verdict" or self.intended:
+            return None
+        what = "not asked" if self.state == "skipped" else "no verdict"
+        return f"{what}: {self.reason or 'no reason is given'}"
+
+
+def no_verdict(judge: JudgeName, reason: str) -> JudgeOutcome:
+    """Give the outcome of a judge that was asked and gave no verdict."""
+    return JudgeOutcome(judge=judge, state="error", reason=reason, advisory=True)
+
+
+def left_out(judge: JudgeName, reason: str) -> JudgeOutcome:
+    """Give the outcome of a judge that the suite itself does not want asked."""
+    return JudgeOutcome(judge=judge, state="skipped", reason=reason, intended=True, advisory=True)
+
 
 def skipped(judge: JudgeName, met: Trouble, *, trouble: JudgeTrouble | None = None) -> JudgeOutcome:
     """Give the outcome of a judge that could not be asked.

@@ -60,11 +60,6 @@ class RedactConfig(ConfigModel):
     paths: tuple[_Path, ...] = Field(default=(), strict=False)
 
 
-def redact(value: JsonValue, config: RedactConfig) -> JsonValue:
-    """Hide what a suite wants hidden of one run record; as `Redactor`."""
-    return Redactor(config).redact(value)
-
-
 class Redactor:
     """Hides what a suite wants hidden of records that are looked at side by side.
 

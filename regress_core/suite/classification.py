@@ -54,7 +54,8 @@ def classify(
     if candidate.status == "failed" or replay_miss:
         return Classification("fail", (_failure(candidate, replay_miss=replay_miss),))
     found: list[tuple[Status, str]] = []
-    cleared = gate.judge_clears if judged.verdict is not None and judged.verdict.verdict == "pass" else ()
+    verdict = judged.verdict
+    cleared = gate.judge_clears if verdict is not None and verdict.verdict == "pass" else ()
     for signal in comparison.signals.raised():
         text = f"{signal}: {_described(comparison, signal)}"
         if signal in cleared:

@@ -13,8 +13,7 @@ from regress_core.judge.contract import Status
 from regress_core.judge.outcome import JudgeName
 from regress_core.suite.config import GateConfig
 from regress_core.suite.contract import GateSummary, RunRegressionCaseSummary, RunRegressionSummary
-from regress_core.suite.judge_summaries import axes_over
-from regress_core.suite.summary import worst
+from regress_core.suite.summary import counting_cases, worst
 
 FailOn = Literal["fail", "warn", "never"]
 
@@ -30,8 +29,10 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
-def decide_gate(cases: Sequence[RunRegressionCaseSummary], gate: GateConfig) -> GateSummary:
-    """Decide an evaluation.
+def decide_gate(
+    cases: Sequence[RunRegressionCaseSummary], gate: GateConfig, axes: AxesReport | None = None
+) -> GateSummary:
+    """Decide an evaluation; `axes` is what the scores of its cases come to, where there are some.
 
     Without a pass-rate floor the gate is the worst case's status. With one, failed cases count against the
     rate only: below the floor the gate fails, at or above it they warn. Inconclusive cases are outside it,
@@ -53,7 +54,7 @@ def decide_gate(cases: Sequence[RunRegressionCaseSummary], gate: GateConfig) -> 
             f"pass rate {rate:.3f} of {conclusive} conclusive cases, "
             f"{'at or above' if held else 'below'} the floor {gate.min_pass_rate:g}"
         )
-    breach = _composite(axes_over(counting), gate)
+    breach = _composite(axes, gate)
     if breach is not None:
         status = worst((status, breach[0]))
         reasons.append(breach[1])
@@ -74,11 +75,6 @@ def pass_rate(cases: Sequence[RunRegressionCaseSummary]) -> float | None:
     if not conclusive:
         return None
     return sum(case.status != "fail" for case in conclusive) / len(conclusive)
-
-
-def counting_cases(cases: Sequence[RunRegressionCaseSummary]) -> list[RunRegressionCaseSummary]:
-    """Give the cases that count for the gate: those without an override."""
-    return [case for case in cases if case.override is None]
 
 
 def _composite(axes: AxesReport | None, gate: GateConfig) -> tuple[Status, str] | None:

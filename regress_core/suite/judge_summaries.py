@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from regress_core.judge.axes_report import AxesReport, axes_report
-from regress_core.judge.outcome import AxisScore, JudgeName
+from regress_core.judge.outcome import JudgeName
 from regress_core.suite.contract import JudgeSummary, RunRegressionCaseSummary
+from regress_core.suite.summary import counting_cases
 
 AgreementOf = Callable[[JudgeName, str | None, str | None], float | None]
 """Gives how often a judge, with that model and prompt version, agreed with people's labels."""
@@ -38,12 +39,8 @@ def judge_summaries(
 
 
 def axes_over(cases: Sequence[RunRegressionCaseSummary]) -> AxesReport | None:
-    """Give the scores over all cases; None where no axes judge has to do with any."""
-    if not any(one.judge == "axes" for case in cases for one in case.judging):
+    """Give the scores over the cases that count for the gate; None where no axes judge has to do with any."""
+    counting = counting_cases(cases)
+    if not any(one.judge == "axes" for case in counting for one in case.judging):
         return None
-    return axes_report(
-        None
-        if case.axes is None
-        else [AxisScore(axis=axis, score=score) for axis, score in case.axes.items()]
-        for case in cases
-    )
+    return axes_report(case.axes for case in counting)

@@ -11,6 +11,7 @@ from regress_core.judge.outcome import AxisScore, JudgeName, JudgeOutcome
 from regress_core.suite.config import GateConfig
 from regress_core.suite.contract import CaseDimension, CaseJudgeSummary, CaseJudging
 from regress_core.suite.outcome import NO_FINDINGS, CaseFindings
+from regress_core.suite.verdict_diff import change_of
 from regress_core.suite.wording import in_one_line
 
 Weight = tuple[Status, str]
@@ -62,9 +63,8 @@ class Judged:
         for outcome in self.judges:
             if outcome.state == "verdict":
                 yield from self._of_verdict(outcome, gate)
-            elif not outcome.intended:
-                what = "not asked" if outcome.state == "skipped" else "no verdict"
-                yield "warn", f"{_LABELS[outcome.judge]}: {what}: {in_one_line(outcome.reason or '')}"
+            elif outcome.absence is not None:
+                yield "warn", f"{_LABELS[outcome.judge]}: {in_one_line(outcome.absence)}"
 
     def _of_verdict(self, outcome: JudgeOutcome, gate: GateConfig) -> Iterator[Weight]:
         if outcome.result is not None and outcome.result.verdict != "pass":
@@ -102,7 +102,7 @@ def _of_rubric(dimensions: tuple[CaseDimension, ...]) -> Iterator[Weight]:
         yield "warn", "rubric: none of its questions applies to this run"
     for dimension in dimensions:
         if dimension.flipped:
-            change = "fail → pass" if dimension.passed else "pass → fail"
+            change = change_of(passed=bool(dimension.passed))
             rejected = dimension.decision == "rejected"
             state = "rejected" if rejected else "not signed off"
             text = in_one_line(dimension.reason)

@@ -60,6 +60,11 @@ def totals(cases: Sequence[RunRegressionCaseSummary]) -> RunRegressionTotals:
     )
 
 
+def counting_cases(cases: Sequence[RunRegressionCaseSummary]) -> list[RunRegressionCaseSummary]:
+    """Give the cases that count for the gate: those without an override."""
+    return [case for case in cases if case.override is None]
+
+
 def worst(statuses: Iterable[Status]) -> Status:
     """Give the worst of some statuses; pass when there are none."""
     found = set(statuses)

@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regress_core.judge.axes_report import axes_report
-from regress_core.judge.outcome import AxisScore
+from regress_core.judge.outcome import AxisScore, JudgeOutcome
+from regress_core.suite.judged import Judged
 
 _NAMES = ("accuracy", "tone", "format")
 
 
-def case(*scores: float) -> list[AxisScore]:
-    return [AxisScore(axis=name, score=score) for name, score in zip(_NAMES, scores, strict=False)]
+def case(*scores: float) -> dict[str, float]:
+    return dict(zip(_NAMES, scores, strict=False))
 
 
 def test_a_report_in_its_json_shape() -> None:
@@ -80,9 +81,11 @@ def test_a_case_passes_when_every_axis_is_three_or_more(scores: Sequence[float],
 
 
 def test_a_forced_score_is_what_counts() -> None:
-    forced = [AxisScore(axis="format", score=1.0, judged=5.0)]
+    forced = JudgeOutcome(
+        judge="axes", state="verdict", axes=[AxisScore(axis="format", score=1.0, judged=5.0)]
+    )
 
-    report = axes_report([forced])
+    report = axes_report([Judged(judges=(forced,)).findings().axes])
 
     assert (report.passed, report.composite_score, report.axis_breakdown) == (0, 1.0, {"format": 1.0})
 

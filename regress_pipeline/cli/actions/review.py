@@ -156,8 +156,7 @@ def _remarks(outcome: JudgeOutcome) -> Iterator[str]:
     result = outcome.result
     if result is not None and result.verdict != "pass":
         yield f"{outcome.judge} judge: {result.verdict}: {in_one_line(result.summary)}"
-    if outcome.state != "verdict" and not outcome.intended:
-        what = "not asked" if outcome.state == "skipped" else "no verdict"
-        yield f"{outcome.judge} judge: {what}: {in_one_line(outcome.reason or 'no reason is given')}"
+    if outcome.absence is not None:
+        yield f"{outcome.judge} judge: {in_one_line(outcome.absence)}"
     for flag in outcome.flags:
         yield f"{outcome.judge} judge: look at this: {in_one_line(flag)}"
