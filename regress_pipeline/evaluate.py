@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import queue
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import dagster as dg
 
-from regress_core.evaluation.engine import run_evaluation
-from regress_core.evaluation.events import CaseDone, Emit, EvaluationDone, Event
+from regress_core.evaluation.events import CaseDone, Emit, EvaluationDone
 from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.evaluation.ports import Ports
 from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.outcome import CaseOutcome
+from regress_pipeline.background import BackgroundEvaluation
 from regress_pipeline.checks import NO_REGRESSION, no_regression
-
-CASE_ASSETS = ("baseline_records", "candidate_records", "comparisons", "judge_results", "case_summaries")
-SUITE_SUMMARY = "suite_summary"
+from regress_pipeline.partitions import CASE_ASSETS, SUITE_SUMMARY
 
 # Dagster reads the data version of an observed materialization from this tag.
 _DATA_VERSION_TAG = "dagster/data_version"
@@ -46,29 +42,25 @@ class InconclusiveCasesFailure(dg.Failure):
     """Ends a run with inconclusive cases, after everything else has been materialized."""
 
 
-class _StoppedError(Exception):
-    """Ends the engine because nobody takes its events any more."""
-
-
 def run_plan(plan: EvaluationPlan, ports: Ports, selection: Selection, observe: Emit) -> Iterator[CaseEvent]:
     """Evaluate the plan's portion and yield Dagster's events as cases finish.
 
-    The engine runs in a thread of its own and hands its events over by a queue, so that Dagster's slow event
-    writes never hold up a case.
+    The evaluation runs in the background, so that Dagster's slow event writes never hold up a case.
 
     Raises:
         InconclusiveCasesFailure: At the end, if any case is inconclusive: those cases stop at the asset they
             could not produce; all others are materialized.
     """
     inconclusive: list[CaseOutcome] = []
-    for event in _engine_events(plan, ports):
-        observe(event)
-        if isinstance(event, CaseDone):
-            if event.outcome.inconclusive:
-                inconclusive.append(event.outcome)
-            yield from _case_events(plan, selection, event)
-        elif isinstance(event, EvaluationDone) and SUITE_SUMMARY in selection:
-            yield _suite_event(plan, ports, selection, event.summary)
+    with BackgroundEvaluation(plan, ports) as evaluation:
+        for event in evaluation.events():
+            observe(event)
+            if isinstance(event, CaseDone):
+                if event.outcome.inconclusive:
+                    inconclusive.append(event.outcome)
+                yield from _case_events(plan, selection, event)
+            elif isinstance(event, EvaluationDone) and SUITE_SUMMARY in selection:
+                yield _suite_event(plan, ports, selection, event.summary)
     if inconclusive:
         first = inconclusive[0]
         raise InconclusiveCasesFailure(
@@ -76,39 +68,6 @@ def run_plan(plan: EvaluationPlan, ports: Ports, selection: Selection, observe: 
             metadata={outcome.case_id: "; ".join(outcome.reasons) for outcome in inconclusive[:50]},
             allow_retries=False,
         )
-
-
-def _engine_events(plan: EvaluationPlan, ports: Ports) -> Iterator[Event]:
-    waiting: queue.SimpleQueue[Event | BaseException | None] = queue.SimpleQueue()
-    stop = threading.Event()
-
-    def emit(event: Event) -> None:
-        if stop.is_set():
-            raise _StoppedError
-        waiting.put(event)
-
-    def work() -> None:
-        try:
-            run_evaluation(plan, ports, emit)
-            waiting.put(None)
-        except _StoppedError:
-            return
-        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits for the events
-            waiting.put(error)
-
-    # Dagster drops the generator of a terminated run without closing it; as a daemon the thread lets the
-    # process end, and what is committed stays.
-    engine = threading.Thread(target=work, name="evaluation", daemon=True)
-    engine.start()
-    try:
-        while (event := waiting.get()) is not None:
-            if isinstance(event, BaseException):
-                raise event
-            yield event
-    finally:
-        stop.set()
-        if threading.current_thread() is not engine:  # the garbage collector may close us in any thread
-            engine.join()
 
 
 def _case_events(plan: EvaluationPlan, selection: Selection, done: CaseDone) -> Iterator[CaseEvent]:

@@ -21,7 +21,7 @@ from regress_core.evaluation.summary import summarize_evaluation
 from regress_core.ids import new_evaluation_id, utc_now
 from regress_core.suite.candidate import CANDIDATE_FILE, load_candidate
 from regress_core.suite.contract import RunRegressionSummary
-from regress_core.suite.loading import Warn, load_suite, select_cases
+from regress_core.suite.loading import Selection, Warn, load_suite, select_cases
 from regress_pipeline.assets import define_suite, job_name, op_name
 from regress_pipeline.evaluate import InconclusiveCasesFailure
 from regress_pipeline.partitions import register_cases, runs_of
@@ -91,7 +91,7 @@ def launch(
     """
     loaded = load_suite(suite.root, warn=warn)
     chosen = load_candidate(candidate or suite.root / CANDIDATE_FILE)
-    selected = select_cases(loaded, cases)
+    selected = select_cases(loaded, Selection(tuple(cases)))
     if not selected:
         return None
     plan = build_plan(loaded, chosen, selected, trigger="pipeline", clock=utc_now, new_id=new_evaluation_id)

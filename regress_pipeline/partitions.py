@@ -1,10 +1,15 @@
-"""Partitions: one dynamic definition a suite, one key a case."""
+"""The assets of a suite, and its partitions: one dynamic definition, one key a case."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 import dagster as dg
+
+CASE_ASSETS = ("baseline_records", "candidate_records", "comparisons", "judge_results", "case_summaries")
+"""The assets that have a partition for every case."""
+
+SUITE_SUMMARY = "suite_summary"
 
 CASES_A_RUN = 300
 """Dagster writes two events for each case and asset, half of them before the run starts."""

@@ -182,6 +182,8 @@ class _Work:
             self.evidence["baseline"] = text_of(baseline)
         self.outcome = replace(self.outcome, baseline_run_id=baseline.record.run_id)
         others = [load_planned(case.case_id, ref, "baseline") for ref in case.accepted]
+        if others and self._trial.number == 1:
+            self.evidence["accepted"] = dumps_text([text_of(one) for one in others])
         return await self._run([baseline, *others])
 
     async def _run(self, accepted: Sequence[LoadedRecord]) -> _Records:

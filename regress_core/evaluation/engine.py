@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from regress_core.errors import InputError
+from regress_core.evaluation.cancellation import Cancellation
 from regress_core.evaluation.candidate import CandidateSource
 from regress_core.evaluation.case import CaseWork, Evidence, Keep, Trial, evaluate_trial, given_up
 from regress_core.evaluation.entering import outcomes_of
@@ -68,7 +69,12 @@ async def evaluate(plan: EvaluationPlan, ports: Ports, emit: Emit) -> RunRegress
 
 
 def run_evaluation(
-    plan: EvaluationPlan, ports: Ports, emit: Emit, *, enter: Enter | None = None
+    plan: EvaluationPlan,
+    ports: Ports,
+    emit: Emit,
+    *,
+    enter: Enter | None = None,
+    cancellation: Cancellation | None = None,
 ) -> RunRegressionSummary:
     """Run `evaluate` to its end, for callers without an event loop; Ctrl-C raises KeyboardInterrupt.
 
@@ -77,9 +83,11 @@ def run_evaluation(
         ports: Where to read and write.
         emit: Takes the events.
         enter: Enters the plan in the journal, once its candidate could be opened.
+        cancellation: Lets another thread end it.
 
     Raises:
         InputError: If the candidate harness cannot be opened, or ends the program.
+        CancelledError: If it was cancelled; what is done is kept.
         JudgeTimeUpError: As `evaluate`.
     """
     summaries: list[RunRegressionSummary] = []
@@ -87,6 +95,10 @@ def run_evaluation(
     async def main() -> None:
         # Not returned: when asyncio.run puts the signal handler back, Python makes and drops the `repr` of
         # its task, result included, which of ten thousand cases costs 20 MB.
+        with (cancellation or Cancellation()).of_this_task():
+            await evaluate_opened()
+
+    async def evaluate_opened() -> None:
         async with _source(plan, ports) as source:
             entered = plan if enter is None else enter(plan)
             summaries.append(await evaluate(entered, replace(ports, candidate=source), emit))

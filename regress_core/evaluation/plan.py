@@ -17,8 +17,9 @@ from regress_core.suite.candidate import Candidate, orphans_of
 from regress_core.suite.loading import CaseRef, RecordRef, Suite
 from regress_core.suite.outcome import CaseOutcome
 
-Trigger = Literal["cli", "pipeline", "library"]
-"""Who started an evaluation."""
+Trigger = Literal["cli", "library", "pipeline", "night", "cases", "backfill"]
+"""Who started an evaluation: a person or program at the command line, in a library or in Dagster; the
+schedule; the sensor that saw cases change; a person who asked for a backfill."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from regress_core.evaluation.plan import EvaluationPlan, HowToRun
+from regress_core.evaluation.plan import EvaluationPlan, HowToRun, Trigger
 from regress_core.journal.journal import EvaluationRow, Journal
 from regress_core.judge.contract import RunRegressionExpectation
 from regress_core.records.json_io import JsonObject, dumps_text, loads_own
@@ -71,6 +71,11 @@ def _config_json(config: CaseConfig) -> JsonObject:
 
 def _ref(ref: RecordRef | None) -> tuple[str | None, str | None]:
     return (None, None) if ref is None else (ref.path, ref.sha256)
+
+
+def trigger_of(row: EvaluationRow) -> Trigger:
+    """Tell who started an evaluation of the journal."""
+    return loads_own(row.plan)["trigger"]
 
 
 def take_up(row: EvaluationRow, journal: Journal) -> EvaluationPlan:

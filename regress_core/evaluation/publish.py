@@ -26,6 +26,7 @@ from regress_core.history.store import RevisionWriter, Row
 from regress_core.history.tables import EVALUATION_TABLES, TableName
 from regress_core.journal.journal import Stage, Step
 from regress_core.judge.outcome import JudgeOutcome
+from regress_core.records.canonical import hash_text
 from regress_core.records.json_io import dumps_text, loads_own
 from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.outcome import CaseOutcome
@@ -120,6 +121,9 @@ def _rows(
             row = record_row(facts, outcome, loads_own(text), text, sha256)
             run = payloads.get("run") if stage == "candidate" else None
             yield table, row if run is None else {**row, **run_columns(loads_own(run))}
+    for number, one in enumerate(loads_own(payloads.get("accepted", "[]")), start=2):
+        row = record_row(facts, outcome, loads_own(one), one, hash_text(one))
+        yield "accepted_records", {**row, "number": number}
     text = payloads.get("comparison")
     if text is not None:
         yield "comparisons", comparison_row(facts, outcome, loads_own(text), text)

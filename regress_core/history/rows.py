@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, cast
 
 from regress_core.history.store import Row
 from regress_core.history.tables import SCHEMA_VERSION
-from regress_core.records.json_io import JsonObject, JsonValue
+from regress_core.records.json_io import JsonObject
+from regress_core.records.times import utc_time
 from regress_core.suite.config import GateConfig
 from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.gate import pass_rate
@@ -131,8 +132,8 @@ def record_row(
         "model": record.get("model"),
         "question": record["question"],
         "response": record["response"],
-        "started_at": _time(record["startedAt"]),
-        "completed_at": _time(record["completedAt"]),
+        "started_at": utc_time(record["startedAt"]),
+        "completed_at": utc_time(record["completedAt"]),
         "sha256": sha256,
         "record_json": text,
     }
@@ -195,12 +196,3 @@ def case_keys(facts: EvaluationFacts, outcome: CaseOutcome) -> dict[str, Any]:
         "revision": outcome.revision,
         "schema_version": SCHEMA_VERSION,
     }
-
-
-def _time(text: JsonValue) -> datetime | None:
-    """Read a record's time; no zone means UTC. Null where it is none: the record itself keeps it."""
-    try:
-        moment = datetime.fromisoformat(str(text))
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except (ValueError, OverflowError):  # no ISO time, or beyond the years 1 to 9999 in UTC
-        return None

@@ -14,6 +14,7 @@ VERSION_KEY = b"regress.schema_version"
 EvaluationTable = Literal[
     "evaluations",
     "baseline_records",
+    "accepted_records",
     "candidate_records",
     "comparisons",
     "check_results",
@@ -121,6 +122,8 @@ SCHEMAS: dict[TableName, pa.Schema] = {
         ]
     ),
     "baseline_records": pa.schema([*_CASE_KEYS, *_RECORD_COLUMNS]),
+    # Further accepted runs of a case; `number` counts from 2, since the baseline is the first.
+    "accepted_records": pa.schema([*_CASE_KEYS, ("number", pa.int32()), *_RECORD_COLUMNS]),
     "candidate_records": pa.schema([*_CASE_KEYS, *_RECORD_COLUMNS, *_RUN_COLUMNS]),
     "comparisons": pa.schema(
         [
@@ -279,6 +282,7 @@ def keys_of(table: EvaluationTable) -> tuple[str, ...]:
 
 
 _FURTHER_KEYS: dict[TableName, tuple[str, ...]] = {
+    "accepted_records": ("number",),
     "check_results": ("check_id",),
     "judge_calls": ("call_id",),
     "judge_results": ("judge",),

@@ -37,9 +37,10 @@ from regress_core.journal.writer import Writer
 
 T = TypeVar("T")
 
-Stage = Literal["baseline", "candidate", "run", "comparison", "checks", "judge", "outcome"]
-"""What a step holds: a record as its file has it or as it was made, how the candidate's run went, a
-comparison, what the checks found, what became of the judges, or the outcome that ends a trial."""
+Stage = Literal["baseline", "accepted", "candidate", "run", "comparison", "checks", "judge", "outcome"]
+"""What a step holds: a record as its file has it or as it was made (of further accepted runs a list), how the
+candidate's run went, a comparison, what the checks found, what became of the judges, or the outcome that ends
+a trial."""
 
 Redo = Literal["none", "retryable", "inconclusive"]
 """Which finished cases a reopened evaluation does again."""
@@ -163,6 +164,23 @@ class Journal:
     def latest_of_suite(self, suite: str) -> EvaluationRow | None:
         """Give the newest evaluation of a suite, or None."""
         return self._latest(EVALUATIONS.c.suite == suite)
+
+    def evaluations_of(self, suite: str, *, most: int | None = None) -> list[EvaluationRow]:
+        """List the evaluations of a suite, newest first, at most so many."""
+        return self._evaluations(_newest_first(select(EVALUATIONS).where(EVALUATIONS.c.suite == suite), most))
+
+    def progress(self, evaluation_id: str) -> tuple[int, int]:
+        """Give how many cases an evaluation has planned, and how many trials of them have an outcome."""
+        planned = select(func.count()).where(PLANNED_CASES.c.evaluation_id == evaluation_id)
+        trials = (
+            select(STEPS.c.case_id, STEPS.c.trial)
+            .where(STEPS.c.evaluation_id == evaluation_id, STEPS.c.stage == "outcome")
+            .distinct()
+            .subquery()
+        )
+        with self._reading.connect() as connection:
+            done = connection.execute(select(func.count()).select_from(trials)).scalar_one()
+            return connection.execute(planned).scalar_one(), done
 
     def unfinished(self) -> list[EvaluationRow]:
         """List the evaluations that are not finished, oldest first."""
@@ -325,18 +343,16 @@ class Journal:
                 yield Step(**row)
 
     def _latest(self, condition: ColumnElement[bool]) -> EvaluationRow | None:
-        query = (
-            select(EVALUATIONS)
-            .where(condition)
-            .order_by(EVALUATIONS.c.created_at.desc(), EVALUATIONS.c.evaluation_id.desc())
-            .limit(1)
-        )
-        rows = self._evaluations(query)
+        rows = self._evaluations(_newest_first(select(EVALUATIONS).where(condition), 1))
         return rows[0] if rows else None
 
     def _evaluations(self, query: Select[Any]) -> list[EvaluationRow]:
         with self._reading.connect() as connection:
             return [_evaluation_row(row) for row in connection.execute(query).mappings()]
+
+
+def _newest_first(query: Select[Any], most: int | None) -> Select[Any]:
+    return query.order_by(EVALUATIONS.c.created_at.desc(), EVALUATIONS.c.evaluation_id.desc()).limit(most)
 
 
 def _drop_some_evidence(connection: Connection) -> int:

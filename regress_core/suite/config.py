@@ -21,6 +21,7 @@ from regress_core.records.naming import SUITE_NAME
 from regress_core.records.redact import RedactConfig
 from regress_core.records.wire import ConfigModel, WireModel
 from regress_core.records.yaml_io import load_yaml
+from regress_core.suite.nightly import ScheduleConfig, TrendConfig
 
 SUITE_FILE = "suite.yaml"
 
@@ -86,9 +87,11 @@ class CaseConfig(CheckKeys):
 
     Attributes:
         rubric: Questions that the rubric judge answers about the candidate's run.
+        tags: Words that cases are picked by.
     """
 
     rubric: Rubric = ()
+    tags: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(strict=False)] = ()
 
 
 class SuiteConfig(CaseConfig):
@@ -109,6 +112,8 @@ class SuiteConfig(CaseConfig):
         judge: The judges that ask a model.
         redact: What is taken out of records before a judge sees them.
         gate: The release policy: a preset's name or a mapping.
+        schedule: When the suite is evaluated unattended; never, when left out.
+        trend: When a slow decline is told of.
     """
 
     name: Annotated[str, Field(pattern=f"^{SUITE_NAME.pattern}$")] | None = None
@@ -124,6 +129,8 @@ class SuiteConfig(CaseConfig):
     judge: JudgeConfig | None = None
     redact: RedactConfig | None = None
     gate: Annotated[GateConfig, BeforeValidator(_gate_of_preset)] = GATE_PRESETS["reference"]
+    schedule: ScheduleConfig | None = None
+    trend: TrendConfig = TrendConfig()
 
 
 class CandidateConfig(ConfigModel):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from regress_core.records.loading import (
     load_record,
 )
 from regress_core.records.naming import SUITE_NAME, suite_name_of
+from regress_core.records.times import utc_time
 from regress_core.suite.case_files import (
     NO_CASE_CONFIG,
     Requirements,
@@ -50,6 +52,8 @@ class CaseRef:
         baseline: Its recorded run.
         config: What cases/<case>.yaml says.
         accepted: Other runs that are as good: a candidate that is equal to one of them has not changed.
+        recorded_at: When the recorded run began, UTC; None where the record does not tell, and where the
+            journal gives the case.
     """
 
     case_id: str
@@ -57,6 +61,7 @@ class CaseRef:
     baseline: RecordRef
     config: CaseConfig = NO_CASE_CONFIG
     accepted: tuple[RecordRef, ...] = ()
+    recorded_at: datetime | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +181,8 @@ def _content_hash(suite: Suite) -> str:
     # What these lead to is covered below, or by the plan as it was chosen there.
     for name in ("name", "records", "baseline", "expectation", "mode", "input_mode", "trials"):
         del config[name]
+    for name in _OF_NO_OUTCOME:
+        del config[name]
     content: JsonObject = {
         "config": config,
         "expectation": None if suite.expectation is None else suite.expectation.to_json(),
@@ -185,7 +192,7 @@ def _content_hash(suite: Suite) -> str:
                 case.case_id,
                 case.name,
                 case.baseline.sha256,
-                None if case.config is NO_CASE_CONFIG else case.config.model_dump(mode="json", by_alias=True),
+                _case_content(case.config),
                 *([[ref.sha256 for ref in case.accepted]] if case.accepted else []),
             ]
             for case in suite.cases
@@ -196,6 +203,18 @@ def _content_hash(suite: Suite) -> str:
         "overrides": [one.to_json() for one in suite.overrides],
     }
     return canonical_hash(content)
+
+
+_OF_NO_OUTCOME = ("tags", "schedule", "trend")
+"""Settings that say which cases are evaluated when, and what is made of it later."""
+
+
+def _case_content(config: CaseConfig) -> JsonObject | None:
+    content = config.model_dump(mode="json", by_alias=True, exclude={"tags"})
+    return None if config is NO_CASE_CONFIG or (config.tags and content == _NO_CASE_CONTENT) else content
+
+
+_NO_CASE_CONTENT = NO_CASE_CONFIG.model_dump(mode="json", by_alias=True, exclude={"tags"})
 
 
 def _with_configs(root: Path, config: SuiteConfig, cases: tuple[CaseRef, ...]) -> tuple[CaseRef, ...]:
@@ -244,6 +263,7 @@ def _cases(records: Path, warn: Warn) -> Iterable[CaseRef]:
             name=display_name(case, baseline.record),
             baseline=_ref(case.baseline, baseline),
             accepted=tuple(_ref(file, _loaded(file, warn)) for file in case.files[1:]),
+            recorded_at=utc_time(baseline.record.data["startedAt"]),
         )
 
 
@@ -258,12 +278,30 @@ def _ref(file: RecordFile, loaded: LoadedRecord) -> RecordRef:
     return RecordRef(path=str(file.path.absolute()), sha256=loaded.sha256)
 
 
-def select_cases(suite: Suite, patterns: Sequence[str]) -> tuple[CaseRef, ...]:
-    """Give the cases whose id or name matches any of the globs; all of them when there is no glob."""
-    if not patterns:
-        return suite.cases
-    return tuple(
-        case
-        for case in suite.cases
-        if any(fnmatchcase(text, pattern) for pattern in patterns for text in (case.case_id, case.name))
-    )
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which cases are picked; each field narrows it, one that is left out does not.
+
+    Attributes:
+        patterns: Globs, of which one has to match a case's id or name.
+        tags: Tags, of which the case or its whole suite has to have one.
+        since: The recorded run must have begun then or later.
+    """
+
+    patterns: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    since: datetime | None = None
+
+
+def select_cases(suite: Suite, selection: Selection) -> tuple[CaseRef, ...]:
+    """Give the cases that a selection picks, in their order."""
+    return tuple(case for case in suite.cases if _picked(suite, case, selection))
+
+
+def _picked(suite: Suite, case: CaseRef, selection: Selection) -> bool:
+    names = (case.case_id, case.name)
+    if selection.patterns and not any(fnmatchcase(n, p) for p in selection.patterns for n in names):
+        return False
+    if selection.tags and set(selection.tags).isdisjoint((*suite.config.tags, *case.config.tags)):
+        return False
+    return selection.since is None or (case.recorded_at is not None and case.recorded_at >= selection.since)

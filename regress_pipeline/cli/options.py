@@ -17,6 +17,10 @@ Cases = Annotated[
     list[str] | None,
     typer.Option(metavar="GLOB", help="Only cases whose name or id matches; may be repeated."),
 ]
+Tags = Annotated[
+    list[str] | None,
+    typer.Option("--tag", help="Only cases with this tag; may be repeated, one of them is enough."),
+]
 AllowEmpty = Annotated[bool, typer.Option("--allow-empty", help="No case at all is fine.")]
 EnvFile = Annotated[
     Path | None, typer.Option(help="Read environment variables from this file; set ones stay.")

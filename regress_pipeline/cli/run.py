@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from regress_pipeline.cli.options import AllowEmpty, CandidatePath, Cases, EnvFile, FailOn, Fresh, Store
+from regress_pipeline.cli.options import AllowEmpty, CandidatePath, Cases, EnvFile, FailOn, Fresh, Store, Tags
 
 SuiteFolder = Annotated[
     Path | None,
@@ -68,6 +68,7 @@ def run(
     from_turn: FromTurn = None,
     name: Name = None,
     cases: Cases = None,
+    tags: Tags = None,
     out: Annotated[
         Path | None, typer.Option(help="Output folder. Default: STORE/outputs/<evaluation id>.")
     ] = None,
@@ -107,6 +108,7 @@ def run(
         from_turn=from_turn,
         name=name,
         cases=tuple(cases or ()),
+        tags=tuple(tags or ()),
     )
     if dry_run:
         from regress_pipeline.cli.actions import validate as checking
@@ -137,6 +139,7 @@ def validate(
     from_turn: FromTurn = None,
     name: Name = None,
     cases: Cases = None,
+    tags: Tags = None,
     allow_empty: AllowEmpty = False,
     env_file: EnvFile = None,
 ) -> None:
@@ -159,5 +162,6 @@ def validate(
         from_turn=from_turn,
         name=name,
         cases=tuple(cases or ()),
+        tags=tuple(tags or ()),
     )
     raise typer.Exit(action.validate(inputs, allow_empty=allow_empty, env_file=env_file))

@@ -22,6 +22,7 @@ from tests.support.suites import MIXED, as_json, lasting, tree
 ROWS = {
     "evaluations": 1,
     "baseline_records": 5,
+    "accepted_records": 0,
     "candidate_records": 4,
     "comparisons": 4,
     "check_results": 0,

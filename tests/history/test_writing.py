@@ -69,6 +69,7 @@ def test_every_table_gets_its_file(history: History) -> None:
     assert {table: len(read(file_of(history, table))) for table in EVALUATION_TABLES} == {
         "evaluations": 0,
         "baseline_records": 0,
+        "accepted_records": 0,
         "candidate_records": 0,
         "comparisons": 0,
         "check_results": 0,

@@ -15,6 +15,7 @@ from regress_core.records.json_io import JsonObject
 from regress_core.suite.config import GateConfig
 from regress_core.suite.loading import (
     RecordRef,
+    Selection,
     Suite,
     load_suite,
     load_suite_config,
@@ -477,7 +478,7 @@ def test_cases_are_picked_by_id_or_name(tmp_path: Path, patterns: list[str], nam
     write_record(tmp_path / "records", f"https-x-y-{_sha8(url)}.json", metadata={"regress": {"name": url}})
     suite = suite_of_records(tmp_path / "records", name="s")
 
-    picked = select_cases(suite, patterns)
+    picked = select_cases(suite, Selection(tuple(patterns)))
 
     assert sorted(case.name for case in picked) == sorted(names)
     assert [case.case_id for case in picked] == sorted(case.case_id for case in picked)

@@ -14,8 +14,10 @@ from regress_core.harness.replay.start import InputMode
 from regress_core.ids import new_evaluation_id, utc_now
 from regress_core.suite.candidate import CANDIDATE_FILE, Candidate, load_candidate
 from regress_core.suite.gate import ExitCode
-from regress_core.suite.loading import CaseRef, Suite, load_suite, select_cases, suite_of_records
+from regress_core.suite.loading import CaseRef, Selection, Suite, load_suite, select_cases, suite_of_records
 from regress_pipeline.cli.render import note
+
+_OPTIONS = {"suite": "SUITE", "tags": "--tag"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +38,12 @@ class Inputs:
     from_turn: int | None
     name: str | None
     cases: tuple[str, ...]
+    tags: tuple[str, ...]
 
     def given(self, *names: str) -> list[str]:
         """Name the options that were given, of these fields or of all."""
         return [
-            "SUITE" if name == "suite" else f"--{name.replace('_', '-')}"
+            _OPTIONS.get(name, f"--{name.replace('_', '-')}")
             for name in names or type(self).__slots__
             if getattr(self, name) not in (None, ())
         ]
@@ -96,7 +99,12 @@ def load(inputs: Inputs) -> Loaded:
         raise InputError("name the candidate once", field="--candidate-records")
     suite = _suite(inputs)
     candidate = _candidate(inputs)
-    return Loaded(suite, candidate, select_cases(suite, inputs.cases), _how(inputs, suite, candidate))
+    return Loaded(
+        suite,
+        candidate,
+        select_cases(suite, Selection(inputs.cases, inputs.tags)),
+        _how(inputs, suite, candidate),
+    )
 
 
 def _suite(inputs: Inputs) -> Suite:
@@ -143,6 +151,7 @@ def _how(inputs: Inputs, suite: Suite, candidate: Candidate) -> HowToRun:
 def no_cases(inputs: Inputs) -> ExitCode:
     """Say that nothing is to be evaluated."""
     source = inputs.suite or inputs.records
-    what = f"no case matches {' '.join(inputs.cases)}" if inputs.cases else "there are no cases"
+    picked = " ".join((*inputs.cases, *(f"--tag {tag}" for tag in inputs.tags)))
+    what = f"no case matches {picked}" if picked else "there are no cases"
     note(f"regress: {source}: {what}; nothing was evaluated (--allow-empty permits that)")
     return ExitCode.NO_CASES
