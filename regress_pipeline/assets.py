@@ -14,10 +14,11 @@ from regress_core.evaluation.events import Emit, Event
 from regress_core.evaluation.ports import Ports
 from regress_pipeline.checks import NO_REGRESSION
 from regress_pipeline.evaluate import CaseEvent, Selection, run_plan
-from regress_pipeline.partitions import CASE_ASSETS, CASES_A_RUN, SUITE_SUMMARY, partitions_name
+from regress_pipeline.partitions import CASE_ASSETS, CASES_A_RUN, RETRY_WHOLE, SUITE_SUMMARY, partitions_name
 from regress_pipeline.planning import EvaluationConfig, plan_of_run
 from regress_pipeline.settings import Settings
 from regress_pipeline.suites import SuiteFolder
+from regress_pipeline.workers import at_work
 
 
 def _ignore(_: Event) -> None:
@@ -60,7 +61,10 @@ def define_suite(suite: SuiteFolder, settings: Settings, observe: Emit = _ignore
         partitioned = context.has_partition_key or context.has_partition_key_range
         cases = list(context.partition_keys) if partitioned else []
         try:
-            with Ports.open(settings.store, limits=settings.limits) as ports:
+            with (
+                at_work(settings.store, context.run.run_id),
+                Ports.open(settings.store, limits=settings.limits) as ports,
+            ):
                 plan = plan_of_run(context, config, suite, ports, cases)
                 unplanned = sorted(set(cases) - {case.case_id for case in plan.suite.cases})
                 if unplanned:
@@ -72,6 +76,7 @@ def define_suite(suite: SuiteFolder, settings: Settings, observe: Emit = _ignore
     job = dg.define_asset_job(
         job_name(suite.name),
         selection=dg.AssetSelection.assets(evaluate_suite),
+        tags=RETRY_WHOLE,
         config=dg.RunConfig(ops={op_name(suite.name): EvaluationConfig()}),  # what the launchpad begins with
     )
     return dg.Definitions(assets=[evaluate_suite], jobs=[job])

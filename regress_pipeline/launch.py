@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import uuid
 from collections.abc import Sequence
 from contextlib import suppress
@@ -18,6 +17,7 @@ from regress_core.evaluation.plan import EvaluationPlan, build_plan
 from regress_core.evaluation.ports import Ports
 from regress_core.evaluation.source import check_candidate
 from regress_core.evaluation.summary import summarize_evaluation
+from regress_core.files import write_bytes
 from regress_core.ids import new_evaluation_id, utc_now
 from regress_core.suite.candidate import CANDIDATE_FILE, load_candidate
 from regress_core.suite.contract import RunRegressionSummary
@@ -31,9 +31,16 @@ from regress_pipeline.suites import SuiteFolder
 # Dagster's console log is for its own operators; the evaluation tells its own story.
 _QUIET = {"console": {"config": {"log_level": "CRITICAL"}}}
 
+_SUPERSEDED = (
+    b"# The Dagster instance of a regress store. Nothing is sent anywhere.\ntelemetry:\n  enabled: false\n",
+)
+"""What earlier versions wrote there."""
+
 
 def dagster_home(store: Path) -> Path:
-    """Give the Dagster home of a store, created with telemetry off where it is missing.
+    """Give the Dagster home of a store, created where it is missing.
+
+    A dagster.yaml that a person has changed stays as it is.
 
     Raises:
         InputError: If the folder cannot be made.
@@ -48,8 +55,8 @@ def dagster_home(store: Path) -> Path:
         message = f"the store cannot be created: {error.strerror}"
         raise InputError(message, file=store, remedy="name another folder with --store") from error
     config = home / "dagster.yaml"
-    if not config.exists():
-        shutil.copyfile(Path(__file__).with_name("dagster.yaml"), config)
+    if not config.exists() or config.read_bytes() in _SUPERSEDED:
+        write_bytes(config, Path(__file__).with_name("dagster.yaml").read_bytes())
     return home
 
 

@@ -1,6 +1,6 @@
 """From a Dagster run to the plan that it is a part of.
 
-Dagster reads the annotations of config as objects, so this module has no `from __future__ import annotations`.
+Dagster reads the annotations of config as objects: there is no `from __future__ import annotations` here.
 """
 
 from pathlib import Path
@@ -19,10 +19,8 @@ from regress_core.ids import derived_evaluation_id, utc_now
 from regress_core.journal.journal import EvaluationRow
 from regress_core.suite.candidate import CANDIDATE_FILE, load_candidate
 from regress_core.suite.loading import load_suite
-from regress_pipeline.partitions import CASE_ASSETS
+from regress_pipeline.partitions import BACKFILL, cases_of_backfill
 from regress_pipeline.suites import SuiteFolder
-
-BACKFILL_TAG = "dagster/backfill"
 
 
 class EvaluationConfig(dg.Config):
@@ -69,7 +67,7 @@ def plan_of_run(
     run = context.run
     # Dagster does not hand a backfill's tag on to every re-execution.
     root = context.instance.get_run_by_id(run.root_run_id) if run.root_run_id else None
-    backfill_id = (root or run).tags.get(BACKFILL_TAG)
+    backfill_id = (root or run).tags.get(BACKFILL)
     evaluation_id = config.evaluation_id
     if not evaluation_id and (backfill_id or cases):
         evaluation_id = derived_evaluation_id(suite.name, backfill_id or run.root_run_id or run.run_id)
@@ -83,7 +81,8 @@ def plan_of_run(
     if config.evaluation_id or not evaluation_id:
         named = f"no evaluation {evaluation_id}" if evaluation_id else f"no evaluation of suite {suite.name}"
         raise InputError(f"{named} in this store", field="evaluation_id")
-    wanted = _cases_of_backfill(context, suite, backfill_id) or set(cases)
+    of_backfill = cases_of_backfill(backfill_id, context.instance, suite.name) if backfill_id else set[str]()
+    wanted = of_backfill or set(cases)
     return _entered(config, suite, ports, context, wanted, evaluation_id)
 
 
@@ -117,19 +116,3 @@ def _entered(
         loaded, candidate, planned, trigger="pipeline", clock=utc_now, new_id=lambda _: evaluation_id
     )
     return join(plan, ports.journal)
-
-
-def _cases_of_backfill(
-    context: dg.AssetExecutionContext, suite: SuiteFolder, backfill_id: str | None
-) -> set[str]:
-    """Give the suite's partitions in the whole backfill that this run is a part of; none without one."""
-    backfill = context.instance.get_backfill(backfill_id) if backfill_id else None
-    if backfill is None or backfill.asset_backfill_data is None:
-        return set()
-    target = backfill.asset_backfill_data.target_subset
-    keys: set[str] = set()
-    for asset in CASE_ASSETS:
-        key = dg.AssetKey([suite.name, asset])
-        if key in target.partitions_subsets_by_asset_key:
-            keys.update(target.get_partitions_subset(key).get_partition_keys())
-    return keys

@@ -19,19 +19,45 @@ class SuiteFolder:
     root: Path
 
 
-def find_suites(suites_root: Path) -> list[SuiteFolder]:
-    """List the suites directly below the suites root, by name; none if there is no such folder.
+@dataclass(frozen=True, slots=True)
+class BrokenSuite:
+    """A folder with a suite.yaml that cannot be used, the name it would have if it is known, and why."""
 
-    Raises:
-        InputError: If a suite.yaml is at fault, or two suites have one name.
+    root: Path
+    name: str | None
+    error: InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Suites:
+    """The suites below a suites root, by name, and the folders that hold none that can be used."""
+
+    found: tuple[SuiteFolder, ...]
+    broken: tuple[BrokenSuite, ...]
+
+
+def find_suites(suites_root: Path) -> Suites:
+    """List the suites directly below the suites root; none if there is no such folder.
+
+    A broken one does not keep the others. Of several with one name none is found, for nothing tells which of
+    them the history of that name belongs to.
     """
-    found: dict[str, SuiteFolder] = {}
+    folders: dict[str, list[SuiteFolder]] = {}
+    broken: list[BrokenSuite] = []
     for root in _suite_roots(suites_root):
-        suite = suite_folder(root)
-        twin = found.setdefault(suite.name, suite)
-        if twin is not suite:
-            raise _name_taken(twin, root)
-    return [found[name] for name in sorted(found)]
+        try:
+            suite = suite_folder(root)
+        except InputError as error:
+            broken.append(BrokenSuite(root, None, error))
+        else:
+            folders.setdefault(suite.name, []).append(suite)
+    for twins in folders.values():
+        if len(twins) > 1:
+            for twin in twins:
+                other = next(one for one in twins if one is not twin)
+                broken.append(BrokenSuite(twin.root, twin.name, _name_taken(other, twin.root)))
+    found = [folders[name][0] for name in sorted(folders) if len(folders[name]) == 1]
+    return Suites(tuple(found), tuple(sorted(broken, key=lambda one: one.root)))
 
 
 def _name_taken(suite: SuiteFolder, root: Path) -> InputError:
@@ -60,20 +86,13 @@ def find_suite(text: str, settings: Settings) -> SuiteFolder:
     """
     if (Path(text) / SUITE_FILE).is_file():
         return suite_folder(Path(text).resolve())
-    suites: list[SuiteFolder] = []
-    faults: list[InputError] = []
-    for root in _suite_roots(settings.suites_root):
-        try:
-            suites.append(suite_folder(root))
-        except InputError as error:  # no concern of the other suites
-            faults.append(error)
-    found = [suite for suite in suites if suite.name == text]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise _name_taken(found[0], found[1].root)
-    if faults:
-        raise faults[0]
-    known = ", ".join(suite.name for suite in suites) or "none"
+    suites = find_suites(settings.suites_root)
+    for suite in suites.found:
+        if suite.name == text:
+            return suite
+    own = [one for one in suites.broken if text in (one.name, one.root.name)]
+    for one in (*own, *suites.broken):
+        raise one.error
+    known = ", ".join(suite.name for suite in suites.found) or "none"
     message = f"no suite {text!r}: neither a folder with a {SUITE_FILE} nor a suite of the suites root"
     raise InputError(message, file=settings.suites_root, remedy=f"suites there: {known}")

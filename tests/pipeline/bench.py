@@ -181,22 +181,20 @@ class Bench:
         )
         return self.read(result.run_id)
 
-    def reexecute(self, suite: str, run_id: str, *, without: Sequence[str] = (), apart: bool = False) -> Run:
+    def reexecute(self, suite: str, run_id: str, *, without: Sequence[str] = ()) -> Run:
         """Re-execute a whole run.
 
         Args:
             suite: The run's suite.
             run_id: The run.
             without: Tags of the run that the new one does not get.
-            apart: Whether the op runs in a process of its own, as it does for the user interface.
         """
         parent = self.instance.get_run_by_id(run_id)
         assert parent is not None
-        apart_or_here: dict[str, Any] = {} if apart else {"execution": {"config": {"in_process": {}}}}
         with dg.execute_job(
             reconstructable_suite_job(suite, str(self.store), str(self.suites_root)),
             self.instance,
-            run_config={**parent.run_config, **apart_or_here},
+            run_config=parent.run_config,
             tags={
                 name: value
                 for name, value in parent.tags.items()

@@ -16,7 +16,7 @@ from regress_pipeline.assets import job_name, op_name
 from regress_pipeline.definitions import build_definitions
 from regress_pipeline.launch import dagster_home
 from regress_pipeline.settings import Settings
-from regress_pipeline.suites import SuiteFolder, find_suite, find_suites
+from regress_pipeline.suites import SuiteFolder, Suites, find_suite, find_suites
 from tests.pipeline.builders import alike, write_suite
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -73,7 +73,7 @@ class TestStockDagster:
 
         done = _validate(tmp_path, tmp_path / "suites")
 
-        assert done.returncode == 1
+        assert done.returncode == 0
         place = f"{tmp_path / 'suites' / 's' / 'suite.yaml'}: $.colour: unknown key"
         assert place in done.stdout + done.stderr
 
@@ -139,16 +139,16 @@ class TestFindingSuites:
 
     def test_sorted_by_name(self, tmp_path: Path) -> None:
         settings = _write_suites(tmp_path, "zeta", "alpha")
-        assert find_suites(settings.suites_root) == [
+        assert find_suites(settings.suites_root).found == (
             SuiteFolder("alpha", settings.suites_root / "folder1"),
             SuiteFolder("zeta", settings.suites_root / "folder0"),
-        ]
+        )
 
     def test_a_suite_without_a_name_is_called_like_its_folder(self, tmp_path: Path) -> None:
         root = tmp_path / "Support Agent (EU)"
         root.mkdir()
         (root / "suite.yaml").write_text("", encoding="utf-8")
-        assert find_suites(tmp_path) == [SuiteFolder("support-agent-eu", root)]
+        assert find_suites(tmp_path).found == (SuiteFolder("support-agent-eu", root),)
 
     def test_other_folders_and_files_are_passed_over(self, tmp_path: Path) -> None:
         settings = _write_suites(tmp_path, "s")
@@ -157,22 +157,27 @@ class TestFindingSuites:
         nested = settings.suites_root / "more" / "deep"
         nested.mkdir(parents=True)
         (nested / "suite.yaml").write_text("", encoding="utf-8")
-        assert [suite.name for suite in find_suites(settings.suites_root)] == ["s"]
+        assert [suite.name for suite in find_suites(settings.suites_root).found] == ["s"]
 
     def test_none(self, tmp_path: Path) -> None:
         settings = _settings(tmp_path)
-        assert find_suites(settings.suites_root) == []  # no such folder
+        assert find_suites(settings.suites_root) == Suites((), ())  # no such folder
         assert build_definitions(settings).resolve_asset_graph().get_all_asset_keys() == set()
         settings.suites_root.mkdir()
-        assert find_suites(settings.suites_root) == []  # an empty one
+        assert find_suites(settings.suites_root) == Suites((), ())  # an empty one
 
-    def test_two_of_one_name(self, tmp_path: Path) -> None:
-        settings = _write_suites(tmp_path, "s", "s")
-        with pytest.raises(InputError) as raised:
-            build_definitions(settings)
-        assert raised.value.file == str(settings.suites_root / "folder1" / "suite.yaml")
-        assert raised.value.field == "$.name"
-        assert str(settings.suites_root / "folder0") in str(raised.value)
+    def test_of_two_with_one_name_none_is_found(self, tmp_path: Path) -> None:
+        """Nothing tells which of them the history of that name belongs to."""
+        settings = _write_suites(tmp_path, "s", "s", "t")
+        folders = [settings.suites_root / f"folder{number}" for number in (0, 1)]
+
+        suites = find_suites(settings.suites_root)
+
+        assert [suite.name for suite in suites.found] == ["t"]
+        assert [one.root for one in suites.broken] == folders
+        for one, other in zip(suites.broken, reversed(folders), strict=True):
+            assert (one.name, one.error.field) == ("s", "$.name")
+            assert f"the suite name s is taken by {other}" in str(one.error)
 
     @pytest.mark.parametrize(
         ("text", "field"),
@@ -185,25 +190,27 @@ class TestFindingSuites:
                 id="no severity",
             ),
             pytest.param("- a\n", "$", id="no mapping"),
+            pytest.param("schedule: {cron: '0 2 * *'}\n", "$.schedule.cron", id="no cron"),
+            pytest.param(
+                "schedule: {cron: '0 2 * * *', timezone: Mars/Base}\n", "$.schedule.timezone", id="no zone"
+            ),
+            pytest.param("name: [s\n", None, id="no YAML"),
         ],
     )
-    def test_a_broken_suite_yaml_is_an_input_error(self, tmp_path: Path, text: str, field: str) -> None:
+    def test_a_broken_one_is_told_and_keeps_no_other(
+        self, tmp_path: Path, text: str, field: str | None
+    ) -> None:
         settings = _write_suites(tmp_path, "fine", "broken")
         file = settings.suites_root / "folder1" / "suite.yaml"
         file.write_text(text, encoding="utf-8")
-        with pytest.raises(InputError) as raised:
-            build_definitions(settings)
-        assert (raised.value.file, raised.value.field) == (str(file), field)
-        assert "\n" not in str(raised.value)
 
-    def test_yaml_that_does_not_parse_is_an_input_error(self, tmp_path: Path) -> None:
-        settings = _write_suites(tmp_path, "s")
-        file = settings.suites_root / "folder0" / "suite.yaml"
-        file.write_text("name: [s\n", encoding="utf-8")
-        with pytest.raises(InputError) as raised:
-            build_definitions(settings)
-        assert raised.value.file == str(file)
-        assert "\n" not in str(raised.value)
+        suites = find_suites(settings.suites_root)
+
+        assert [suite.name for suite in suites.found] == ["fine"]
+        (broken,) = suites.broken
+        assert (broken.root, broken.error.file) == (file.parent, str(file))
+        assert field is None or broken.error.field == field
+        assert "\n" not in str(broken.error)
 
     def test_by_name_or_by_folder(self, tmp_path: Path) -> None:
         settings = _write_suites(tmp_path, "s", "t")

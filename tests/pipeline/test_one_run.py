@@ -180,10 +180,9 @@ def test_the_suite_summary_is_materialized_although_the_run_fails(bench: Bench) 
 
 
 @pytest.mark.usefixtures("suite")
-@pytest.mark.parametrize("apart", [True, False], ids=["op in a process of its own", "op in this process"])
-def test_a_reexecution_evaluates_the_inconclusive_case_only(bench: Bench, *, apart: bool) -> None:
+def test_a_reexecution_evaluates_the_inconclusive_case_only(bench: Bench) -> None:
     first = bench.run("orders-eu", "fails", "passes")
-    again = bench.reexecute("orders-eu", first.run_id, apart=apart)
+    again = bench.reexecute("orders-eu", first.run_id)
 
     assert again.run_id != first.run_id
     assert again.evaluation_id() == first.evaluation_id()
