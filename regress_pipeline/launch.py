@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,53 +10,55 @@ from pathlib import Path
 import dagster as dg
 
 from regress_core.errors import InputError
+from regress_core.evaluation.as_of import suite_as_of
 from regress_core.evaluation.entering import begin
 from regress_core.evaluation.events import Emit
-from regress_core.evaluation.plan import EvaluationPlan, build_plan
-from regress_core.evaluation.ports import Ports
+from regress_core.evaluation.plan import EvaluationPlan, Trigger, build_plan
+from regress_core.evaluation.ports import JOURNAL_FILE, Ports
 from regress_core.evaluation.source import check_candidate
 from regress_core.evaluation.summary import summarize_evaluation
-from regress_core.files import write_bytes
+from regress_core.history.results import Only, lacking
+from regress_core.history.store import History
 from regress_core.ids import new_evaluation_id, utc_now
 from regress_core.suite.candidate import CANDIDATE_FILE, load_candidate
 from regress_core.suite.contract import RunRegressionSummary
-from regress_core.suite.loading import Selection, Warn, load_suite, select_cases
+from regress_core.suite.loading import Selection, Suite, Warn, load_suite, select_cases
 from regress_pipeline.assets import define_suite, job_name, op_name
 from regress_pipeline.evaluate import InconclusiveCasesFailure
-from regress_pipeline.partitions import register_cases, runs_of
+from regress_pipeline.home import dagster_home
+from regress_pipeline.partitions import (
+    EVALUATION,
+    RANGE_END,
+    RANGE_START,
+    partitions_lock,
+    register_cases,
+    runs_of,
+)
 from regress_pipeline.settings import Settings
 from regress_pipeline.suites import SuiteFolder
+from regress_pipeline.workers import fail_dead_runs
 
 # Dagster's console log is for its own operators; the evaluation tells its own story.
 _QUIET = {"console": {"config": {"log_level": "CRITICAL"}}}
 
-_SUPERSEDED = (
-    b"# The Dagster instance of a regress store. Nothing is sent anywhere.\ntelemetry:\n  enabled: false\n",
-)
-"""What earlier versions wrote there."""
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a person wants evaluated.
 
-def dagster_home(store: Path) -> Path:
-    """Give the Dagster home of a store, created where it is missing.
-
-    A dagster.yaml that a person has changed stays as it is.
-
-    Raises:
-        InputError: If the folder cannot be made.
+    Attributes:
+        suite: The suite.
+        candidate: Where the candidate is; None for the suite's candidate.yaml.
+        selection: Which cases.
+        as_of: The evaluation or the date that the suite is taken from; None for the suite as it is.
+        only: Only cases on which the candidate has no result yet, or such a one.
     """
-    home = store / "dagster"
-    if set("?%") & set(str(home)):
-        remedy = "name another folder with --store"
-        raise InputError("Dagster takes no path with ? or % in it", file=store, remedy=remedy)
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        message = f"the store cannot be created: {error.strerror}"
-        raise InputError(message, file=store, remedy="name another folder with --store") from error
-    config = home / "dagster.yaml"
-    if not config.exists() or config.read_bytes() in _SUPERSEDED:
-        write_bytes(config, Path(__file__).with_name("dagster.yaml").read_bytes())
-    return home
+
+    suite: SuiteFolder
+    candidate: Path | None
+    selection: Selection
+    as_of: str | None = None
+    only: Only | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,52 +78,68 @@ class Launched:
     outputs: Path
 
 
-def launch(
-    suite: SuiteFolder,
-    settings: Settings,
-    *,
-    candidate: Path | None,
-    cases: Sequence[str],
-    fresh: bool,
-    observe: Emit,
-    warn: Warn,
-) -> Launched | None:
-    """Evaluate a suite in this process, as Dagster runs on the store's instance; None if no case is selected.
-
-    The same call takes up an unfinished evaluation, whether a command or a run left it so.
+def plan_wanted(wanted: Wanted, settings: Settings, *, trigger: Trigger, warn: Warn) -> EvaluationPlan | None:
+    """Plan what is wanted and open its candidate once; None if no case is left.
 
     Raises:
-        InputError: If any input is at fault; nothing is written then.
+        InputError: If any input is at fault; nothing but records of an earlier evaluation is written.
+    """
+    loaded = _suite(wanted, settings, warn)
+    candidate = load_candidate(wanted.candidate or wanted.suite.root / CANDIDATE_FILE)
+    cases = select_cases(loaded, wanted.selection)
+    if wanted.only is not None:
+        history = History.open(settings.store)
+        cases = lacking(history, loaded.name, candidate.candidate_id, cases, wanted.only)
+    if not cases:
+        return None
+    plan = build_plan(loaded, candidate, cases, trigger=trigger, clock=utc_now, new_id=new_evaluation_id)
+    check_candidate(plan)
+    return plan
+
+
+def _suite(wanted: Wanted, settings: Settings, warn: Warn) -> Suite:
+    if wanted.as_of is None:
+        return load_suite(wanted.suite.root, warn=warn)
+    if not (settings.store / JOURNAL_FILE).is_file():
+        remedy = "name the store that holds the evaluation with --store"
+        raise InputError("no such store", file=settings.store, field="--as-of", remedy=remedy)
+    with Ports.open(settings.store) as ports:
+        return suite_as_of(wanted.suite.name, wanted.as_of, ports)
+
+
+def enter(plan: EvaluationPlan, settings: Settings, *, fresh: bool = False) -> EvaluationPlan:
+    """Enter a plan in the store's journal, or take up the unfinished evaluation of the same plan."""
+    dagster_home(settings.store)
+    with Ports.open(settings.store) as ports:
+        return begin(plan, ports.journal, fresh=fresh)
+
+
+def launch(plan: EvaluationPlan, suite: SuiteFolder, settings: Settings, *, observe: Emit) -> Launched:
+    """Evaluate a plan that stands in the journal in this process, as Dagster runs on the store's instance.
+
+    Raises:
+        InputError: If the candidate harness cannot be opened.
         KeyboardInterrupt: If interrupted; what is done is kept.
         JudgeTimeUpError: If the judges have taken too long; what is done is kept.
     """
-    loaded = load_suite(suite.root, warn=warn)
-    chosen = load_candidate(candidate or suite.root / CANDIDATE_FILE)
-    selected = select_cases(loaded, Selection(tuple(cases)))
-    if not selected:
-        return None
-    plan = build_plan(loaded, chosen, selected, trigger="pipeline", clock=utc_now, new_id=new_evaluation_id)
-    check_candidate(plan)
-    home = dagster_home(settings.store)
+    try:
+        run_ids = _run(plan, suite, settings, observe)
+    except dg.DagsterExecutionInterruptedError as error:  # what Dagster makes of Ctrl-C
+        raise KeyboardInterrupt from error
     with Ports.open(settings.store) as ports:
-        plan = begin(plan, ports.journal, fresh=fresh)
-        try:
-            run_ids = _run(plan, suite, settings, home, observe)
-        except dg.DagsterExecutionInterruptedError as error:  # what Dagster makes of Ctrl-C
-            raise KeyboardInterrupt from error
         summary = summarize_evaluation(plan, ports)
         return Launched(plan.evaluation_id, run_ids, summary, ports.outputs_of(plan.evaluation_id))
 
 
-def _run(
-    plan: EvaluationPlan, suite: SuiteFolder, settings: Settings, home: Path, observe: Emit
-) -> tuple[str, ...]:
+def _run(plan: EvaluationPlan, suite: SuiteFolder, settings: Settings, observe: Emit) -> tuple[str, ...]:
     job = define_suite(suite, settings, observe).resolve_job_def(job_name(suite.name))
     config = {"evaluation_id": plan.evaluation_id}
     case_ids = [case.case_id for case in plan.suite.cases]
     run_ids: list[str] = []
-    with dg.DagsterInstance.from_config(str(home)) as instance:
-        register_cases(instance, suite.name, case_ids)
+    with dg.DagsterInstance.from_config(str(dagster_home(settings.store))) as instance:
+        fail_dead_runs(instance, settings.store, utc_now())
+        with partitions_lock(settings.store):
+            register_cases(instance, suite.name, case_ids)
         for first, last in runs_of(instance, suite.name, case_ids):
             run_ids.append(str(uuid.uuid4()))
             # The cases that stopped the run are in the summary; any other failure is raised as it is.
@@ -132,9 +149,10 @@ def _run(
                     run_id=run_ids[-1],
                     run_config={"ops": {op_name(suite.name): {"config": config}}, "loggers": _QUIET},
                     tags={
-                        "dagster/asset_partition_range_start": first,
-                        "dagster/asset_partition_range_end": last,
-                        "regress/evaluation_id": plan.evaluation_id,
+                        RANGE_START: first,
+                        RANGE_END: last,
+                        EVALUATION: plan.evaluation_id,
+                        "dagster/max_retries": "0",  # it comes from no code location, where a daemon finds it
                     },
                 )
     return tuple(run_ids)

@@ -14,6 +14,9 @@ from dagster._core.execution.backfill import (
 from dagster._core.storage.dagster_run import NOT_FINISHED_STATUSES
 from filelock import FileLock
 
+from regress_core.evaluation.plan_rows import planned_case_ids
+from regress_core.journal.journal import Journal
+
 CASE_ASSETS = ("baseline_records", "candidate_records", "comparisons", "judge_results", "case_summaries")
 """The assets that have a partition for every case."""
 
@@ -50,22 +53,23 @@ def register_cases(instance: dg.DagsterInstance, suite: str, case_ids: Sequence[
     return new
 
 
-def retire_cases(instance: dg.DagsterInstance, suite: str, case_ids: set[str]) -> list[str]:
+def retire_cases(instance: dg.DagsterInstance, suite: str, case_ids: set[str], journal: Journal) -> list[str]:
     """Take the partitions of cases away, but of those that a run or a backfill under way still covers.
 
-    A run knows its first and last key only; without one of them it could not start.
+    A run knows its first and last key only; without one of them it could not start. What else the evaluation
+    of a run has planned may be the next run's.
 
     Returns:
         The cases that have none any more.
     """
-    retired = sorted(case_ids - covered_cases(instance, suite)) if case_ids else []
+    retired = sorted(case_ids - covered_cases(instance, suite, journal)) if case_ids else []
     for case_id in retired:
         instance.delete_dynamic_partition(partitions_name(suite), case_id)
     return retired
 
 
-def covered_cases(instance: dg.DagsterInstance, suite: str) -> set[str]:
-    """Give the partitions that runs and backfills under way cover."""
+def covered_cases(instance: dg.DagsterInstance, suite: str, journal: Journal) -> set[str]:
+    """Give the partitions that runs and backfills under way cover, and those that their evaluations do."""
     keys = list(instance.get_dynamic_partitions(partitions_name(suite)))
     covered: set[str] = set()
     for run in unfinished_runs(instance, suite):
@@ -73,6 +77,7 @@ def covered_cases(instance: dg.DagsterInstance, suite: str) -> set[str]:
         if first in keys and last in keys:
             covered.update(keys[keys.index(first) : keys.index(last) + 1])
         covered.update(run.tags.get(PARTITION, "").split(","))
+        covered.update(planned_case_ids(run.tags.get(EVALUATION, ""), journal))
     under_way = [status for status in BulkActionStatus if status not in BULK_ACTION_TERMINAL_STATUSES]
     for backfill in instance.get_backfills(filters=BulkActionsFilter(statuses=under_way)):
         covered |= cases_of_backfill(backfill.backfill_id, instance, suite)

@@ -134,10 +134,12 @@ def look(
         known = instance.get_materialized_partitions(dg.AssetKey([suite.name, "baseline_records"]))
         changed = [case_id for case_id in changed if case_id not in known]
     after = _Cursor(before.ticks + bool(changed), seen)
-    with partitions_lock(settings.store):
-        requests, told = _evaluate(suite, settings, instance, changed, before.ticks) if changed else ([], "")
+    with partitions_lock(settings.store), Ports.open(settings.store, limits=settings.limits) as ports:
+        requests, told = (
+            _evaluate(suite, ports.journal, instance, changed, before.ticks) if changed else ([], "")
+        )
         gone = set(instance.get_dynamic_partitions(partitions_name(suite.name))) - seen.keys()
-        retired = retire_cases(instance, suite.name, gone)
+        retired = retire_cases(instance, suite.name, gone, ports.journal)
     if requests:
         return dg.SensorResult(run_requests=requests, cursor=after.to_text())
     words = [told, f"retired: {', '.join(retired)}" if retired else ""]
@@ -149,16 +151,15 @@ def _nothing(cursor: str | None, why: str) -> dg.SensorResult:
 
 
 def _evaluate(
-    suite: SuiteFolder, settings: Settings, instance: dg.DagsterInstance, changed: Sequence[str], ticks: int
+    suite: SuiteFolder, journal: Journal, instance: dg.DagsterInstance, changed: Sequence[str], ticks: int
 ) -> tuple[list[dg.RunRequest], str]:
     """Enter an evaluation of the changed cases and ask for its runs; or register them only, and say why."""
     loaded = load_suite(suite.root)
     if not (suite.root / CANDIDATE_FILE).exists():
         register_cases(instance, suite.name, changed)
         return [], f"registered {len(changed)}; there is no {CANDIDATE_FILE} to evaluate them against"
-    with Ports.open(settings.store, limits=settings.limits) as ports:
-        plan = _entered(loaded, changed, ticks, ports.journal)
-        return run_requests(plan, instance, with_baselines=True), ""
+    plan = _entered(loaded, changed, ticks, journal)
+    return run_requests(plan, instance, with_baselines=True), ""
 
 
 def _entered(suite: Suite, changed: Sequence[str], ticks: int, journal: Journal) -> EvaluationPlan:

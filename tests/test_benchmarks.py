@@ -55,3 +55,15 @@ def test_judge_runner() -> None:
     assert run["wall_s"] >= run["judging_s"]
     assert run["ratio"] >= 1
     assert run["again_calls"] == 0
+
+
+def test_pipeline_overhead() -> None:
+    told = figures("pipeline_overhead.py", cases=4, paced=1)
+
+    (run,) = told["runs"]
+    assert run["cases"] == 4
+    assert run["dagster_s"] > run["alone_s"] > 0
+    assert run["first_case_s"] > 0
+    assert (told["paced"]["concurrency"], told["paced"]["model_s"]) == (16, 6.0)  # three turns of two seconds
+    assert told["paced"]["seconds"] >= 6
+    assert told["paced"]["ratio"] >= 1

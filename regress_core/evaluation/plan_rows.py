@@ -78,6 +78,11 @@ def trigger_of(row: EvaluationRow) -> Trigger:
     return loads_own(row.plan)["trigger"]
 
 
+def planned_case_ids(evaluation_id: str, journal: Journal) -> list[str]:
+    """List the cases of an evaluation; none of one that the journal does not have."""
+    return [loads_own(payload)[0] for payload in journal.planned_cases(evaluation_id)]
+
+
 def take_up(row: EvaluationRow, journal: Journal) -> EvaluationPlan:
     """Take up an evaluation as the journal has it; its files are not looked at."""
     value: JsonObject = loads_own(row.plan)

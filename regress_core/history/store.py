@@ -22,6 +22,7 @@ from regress_core.history.tables import (
     SCHEMA_VERSION,
     SCHEMAS,
     VERSION_KEY,
+    EvaluationTable,
     TableName,
 )
 from regress_core.records.json_io import clean_text
@@ -80,15 +81,15 @@ class History:
     def _folder(self, table: TableName, suite: str, month: str) -> Path:
         return self.root / table / f"suite={suite}" / f"month={month}"
 
-    def list(self, table: TableName) -> Listing:
-        """List a table's files, each with its footer checked.
+    def list(self, table: TableName, suite: str = "*") -> Listing:
+        """List the files of a table, or of one suite in it, each with its footer checked.
 
         Raises:
             InputError: If a file was written by a newer major version; the message names it.
         """
         files: list[Path] = []
         bad: list[BadFile] = []
-        for path in sorted((self.root / table).glob("suite=*/month=*/*.parquet")):
+        for path in sorted((self.root / table).glob(f"suite={suite}/month=*/*.parquet")):
             if path.name.startswith(TEMPORARY_PREFIX):
                 continue
             reason = _fault(path)
@@ -102,6 +103,13 @@ class History:
         """Read a whole table into memory, every revision, for a notebook; unreadable files are left out."""
         tables = [pq.read_table(path) for path in self.list(table).files]
         empty = SCHEMAS[table].empty_table()
+        return pa.concat_tables([empty, *tables], promote_options="default")
+
+    def columns_of(self, table: EvaluationTable, suite: str, columns: Sequence[str]) -> pa.Table:
+        """Read some columns of one suite's rows, every revision; unreadable files are left out."""
+        files = self.list(table, suite).files
+        tables = [pq.read_table(path, columns=list(columns)) for path in files]
+        empty = SCHEMAS[table].empty_table().select(list(columns))
         return pa.concat_tables([empty, *tables], promote_options="default")
 
     def rows_of(self, table: TableName, evaluation_id: str) -> Iterator[dict[str, Any]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Literal
 
 import typer
 
-from regress_pipeline.cli.options import AllowEmpty, CandidatePath, Cases, EnvFile, FailOn, Fresh, Store
+from regress_pipeline.cli.options import AllowEmpty, CandidatePath, Cases, EnvFile, FailOn, Fresh, Store, Tags
 
 app = typer.Typer(help="Run suites through Dagster.", no_args_is_help=True)
 
@@ -16,6 +17,7 @@ def run(
     suite: Annotated[str, typer.Argument(metavar="SUITE", help="A suite's name or folder.")],
     candidate: CandidatePath = None,
     cases: Cases = None,
+    tags: Tags = None,
     fail_on: FailOn = "fail",
     store: Store = None,
     fresh: Fresh = False,
@@ -28,12 +30,71 @@ def run(
     choices = action.Choices(
         candidate=candidate,
         cases=tuple(cases or ()),
+        tags=tuple(tags or ()),
         fail_on=fail_on,
         store=store,
         fresh=fresh,
         allow_empty=allow_empty,
     )
     raise typer.Exit(action.run(suite, choices, env_file=env_file))
+
+
+@app.command()
+def backfill(
+    suites: Annotated[
+        list[str], typer.Option("--suite", metavar="SUITE", help="A suite's name or folder; may be repeated.")
+    ],
+    candidate: Annotated[
+        Path, typer.Option(help="The candidate: a file like candidate.yaml, a descriptor, or records.")
+    ],
+    cases: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GLOB|FILE",
+            help="Only cases whose name or id matches, or that a file lists, one a line; may be repeated.",
+        ),
+    ] = None,
+    tags: Tags = None,
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="Only cases whose recorded run began then or later, UTC."),
+    ] = None,
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            metavar="EVALUATION|DATE",
+            help="The suite as an earlier evaluation had it: rules, records, cases that are gone since.",
+        ),
+    ] = None,
+    only: Annotated[
+        Literal["missing", "failed", "inconclusive"] | None,
+        typer.Option(help="Only cases that the history has no result of this candidate on, or such a one."),
+    ] = None,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait for the daemon, with progress and money, and tell the end.")
+    ] = False,
+    fail_on: FailOn = "fail",
+    store: Store = None,
+    allow_empty: AllowEmpty = False,
+    env_file: EnvFile = None,
+) -> None:
+    """Evaluate suites, old ones too, against a candidate: by the daemon if one runs, else in this process."""
+    from regress_pipeline.cli.actions import backfill as action
+
+    choices = action.Choices(
+        suites=tuple(suites),
+        candidate=candidate,
+        cases=tuple(cases or ()),
+        tags=tuple(tags or ()),
+        since=since,
+        as_of=as_of,
+        only=only,
+        wait=wait,
+        fail_on=fail_on,
+        store=store,
+        allow_empty=allow_empty,
+    )
+    raise typer.Exit(action.backfill(choices, env_file=env_file))
 
 
 @app.command()

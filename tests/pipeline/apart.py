@@ -10,7 +10,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from regress_pipeline.launch import dagster_home
+from regress_pipeline.home import dagster_home
 from tests.pipeline.bench import RANGE_END, RANGE_START, reconstructable_suite_job
 
 

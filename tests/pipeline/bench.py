@@ -26,7 +26,7 @@ from regress_core.suite.candidate import load_candidate
 from regress_core.suite.loading import Selection, load_suite, select_cases
 from regress_pipeline.assets import define_suite, job_name, op_name
 from regress_pipeline.definitions import build_definitions
-from regress_pipeline.launch import dagster_home
+from regress_pipeline.home import dagster_home
 from regress_pipeline.partitions import partitions_name, register_cases
 from regress_pipeline.settings import Settings
 from regress_pipeline.suites import suite_folder

@@ -14,7 +14,7 @@ import yaml
 from regress_core.errors import InputError
 from regress_pipeline.assets import job_name, op_name
 from regress_pipeline.definitions import build_definitions
-from regress_pipeline.launch import dagster_home
+from regress_pipeline.home import dagster_home
 from regress_pipeline.settings import Settings
 from regress_pipeline.suites import SuiteFolder, Suites, find_suite, find_suites
 from tests.pipeline.builders import alike, write_suite

@@ -9,10 +9,12 @@ from regress_core.errors import InputError
 from regress_core.files import relative_to_working_folder as shown
 from regress_core.suite.contract import RunRegressionTotals
 from regress_core.suite.gate import ExitCode
+from regress_core.suite.loading import Selection
 from regress_pipeline.cli.actions.sql import ask
 from regress_pipeline.cli.progress import show_progress
 from regress_pipeline.cli.render import case_lines, note, say, summary_lines
-from regress_pipeline.launch import Launched, dagster_home, launch
+from regress_pipeline.home import dagster_home
+from regress_pipeline.launch import Launched, Wanted, enter, launch, plan_wanted
 from regress_pipeline.settings import Settings, load_settings
 from regress_pipeline.suites import SuiteFolder, find_suite
 
@@ -85,17 +87,11 @@ def demonstrate(store: Path | None) -> ExitCode:
 def _evaluate(suite: SuiteFolder, evaluation: _Evaluation, settings: Settings) -> Launched:
     say(f"== {suite.name}: {evaluation.title}")
     with show_progress() as emit:
-        launched = launch(
-            suite,
-            settings,
-            candidate=suite.root / evaluation.candidate,
-            cases=(),
-            fresh=False,
-            observe=emit,
-            warn=note,
-        )
-    if launched is None:
-        raise InputError("no cases", file=suite.root)
+        wanted = Wanted(suite, suite.root / evaluation.candidate, Selection())
+        plan = plan_wanted(wanted, settings, trigger="pipeline", warn=note)
+        if plan is None:
+            raise InputError("no cases", file=suite.root)
+        launched = launch(enter(plan, settings), suite, settings, observe=emit)
     for line in summary_lines(launched.summary):
         say(line)
     say("  the others:")

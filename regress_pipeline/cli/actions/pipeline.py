@@ -1,4 +1,4 @@
-"""What `regress pipeline` does once its options are read."""
+"""What `regress pipeline run` and `regress pipeline dev` do once their options are read."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.files import relative_to_working_folder
 from regress_core.judge.time_limit import JudgeTimeUpError
+from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.gate import ExitCode, FailOn, exit_code
+from regress_core.suite.loading import Selection
 from regress_pipeline.cli.actions.inputs import load_environment
 from regress_pipeline.cli.progress import show_progress
 from regress_pipeline.cli.render import note, say, summary_lines
-from regress_pipeline.launch import dagster_home, launch
-from regress_pipeline.settings import load_settings
-from regress_pipeline.suites import find_suite
+from regress_pipeline.home import dagster_environment
+from regress_pipeline.launch import Launched, Wanted, enter, launch, plan_wanted
+from regress_pipeline.settings import Settings, load_settings
+from regress_pipeline.suites import SuiteFolder, find_suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,7 @@ class Choices:
 
     candidate: Path | None
     cases: tuple[str, ...]
+    tags: tuple[str, ...]
     fail_on: FailOn
     store: Path | None
     fresh: bool
@@ -39,30 +44,37 @@ def run(suite: str, choices: Choices, *, env_file: Path | None) -> ExitCode:
     load_environment(env_file)
     settings = load_settings(store=choices.store)
     folder = find_suite(suite, settings)
-    try:
-        with show_progress() as emit:
-            launched = launch(
-                folder,
-                settings,
-                candidate=choices.candidate,
-                cases=choices.cases,
-                fresh=choices.fresh,
-                observe=emit,
-                warn=note,
-            )
-    except (KeyboardInterrupt, JudgeTimeUpError) as error:
-        if isinstance(error, JudgeTimeUpError):
-            note(f"regress: {error}")
-        note("interrupted: what is done is kept; the same command goes on (without --fresh)")
-        return ExitCode.INTERRUPTED
-    if launched is None:
+    wanted = Wanted(folder, choices.candidate, Selection(choices.cases, choices.tags))
+    plan = plan_wanted(wanted, settings, trigger="pipeline", warn=note)
+    if plan is None:
         note(f"regress: {folder.root}: no case is selected; nothing was evaluated")
         return ExitCode.OK if choices.allow_empty else ExitCode.NO_CASES
-    for line in summary_lines(launched.summary):
-        say(line)
-    say(f"outputs: {relative_to_working_folder(launched.outputs)}")
+    launched = evaluate_here(enter(plan, settings, fresh=choices.fresh), folder, settings)
+    if launched is None:
+        note("interrupted: what is done is kept; the same command goes on (without --fresh)")
+        return ExitCode.INTERRUPTED
+    tell(launched.summary, launched.outputs)
     say(f"Dagster runs: {', '.join(launched.run_ids)}")
     return exit_code(launched.summary, fail_on=choices.fail_on, allow_empty=choices.allow_empty)
+
+
+def evaluate_here(plan: EvaluationPlan, suite: SuiteFolder, settings: Settings) -> Launched | None:
+    """Evaluate a plan in this process and show how far it is; None if it was interrupted."""
+    try:
+        with show_progress() as emit:
+            return launch(plan, suite, settings, observe=emit)
+    except KeyboardInterrupt:
+        return None
+    except JudgeTimeUpError as error:
+        note(f"regress: {error}")
+        return None
+
+
+def tell(summary: RunRegressionSummary, outputs: Path) -> None:
+    """Print what an evaluation came to."""
+    for line in summary_lines(summary):
+        say(line)
+    say(f"outputs: {relative_to_working_folder(outputs)}")
 
 
 def dev(*, store: Path | None, port: int) -> None:
@@ -71,14 +83,7 @@ def dev(*, store: Path | None, port: int) -> None:
     Raises:
         InputError: If the store cannot be used.
     """
-    settings = load_settings(store=store)
-    home = dagster_home(settings.store)
-    environment = {
-        **os.environ,
-        "DAGSTER_HOME": str(home.resolve()),
-        "REGRESS_STORE": str(settings.store.resolve()),
-        "REGRESS_SUITES_ROOT": str(settings.suites_root.resolve()),
-    }
+    environment = dagster_environment(load_settings(store=store))
     program = str(Path(sys.executable).with_name("dagster"))
     command = [program, "dev", "--module-name", "regress_pipeline.definitions", "--port", str(port)]
     os.execve(program, command, environment)  # noqa: S606 - no shell: the program beside this interpreter
