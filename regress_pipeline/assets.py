@@ -6,14 +6,19 @@ Dagster reads the annotations of ops as objects, so this module has no `from __f
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import islice, pairwise, takewhile
+from zoneinfo import ZoneInfo
 
 import dagster as dg
+from dagster._utils.schedules import is_valid_cron_string, schedule_execution_time_iterator
 
 from regress_core.errors import InputError
 from regress_core.evaluation.events import Emit, Event
 from regress_core.evaluation.ports import Ports
-from regress_pipeline.checks import NO_REGRESSION
-from regress_pipeline.evaluate import CaseEvent, Selection, run_plan
+from regress_core.suite.nightly import ScheduleConfig
+from regress_pipeline.checks import GATE, NO_REGRESSION, TREND
+from regress_pipeline.evaluate import CaseEvent, Selection, Telling, run_plan
 from regress_pipeline.partitions import CASE_ASSETS, CASES_A_RUN, RETRY_WHOLE, SUITE_SUMMARY, partitions_name
 from regress_pipeline.planning import EvaluationConfig, plan_of_run
 from regress_pipeline.settings import Settings
@@ -25,13 +30,20 @@ def _ignore(_: Event) -> None:
     """Watch nothing."""
 
 
-def define_suite(suite: SuiteFolder, settings: Settings, observe: Emit = _ignore) -> dg.Definitions:
+def define_suite(
+    suite: SuiteFolder,
+    settings: Settings,
+    observe: Emit = _ignore,
+    *,
+    schedule: ScheduleConfig | None = None,
+) -> dg.Definitions:
     """Define a suite's assets and job.
 
     Args:
         suite: The suite.
         settings: Where the store is.
         observe: Sees the evaluation's events beside Dagster, for a run in this process.
+        schedule: When its nights are, by which its summary is to be fresh.
     """
     partitions = dg.DynamicPartitionsDefinition(name=partitions_name(suite.name))
     keys = {asset: dg.AssetKey([suite.name, asset]) for asset in (*CASE_ASSETS, SUITE_SUMMARY)}
@@ -39,15 +51,21 @@ def define_suite(suite: SuiteFolder, settings: Settings, observe: Emit = _ignore
         dg.AssetSpec(keys[asset], partitions_def=partitions, skippable=True, group_name=_safe(suite.name))
         for asset in CASE_ASSETS
     ]
-    summary_spec = dg.AssetSpec(keys[SUITE_SUMMARY], skippable=True, group_name=_safe(suite.name))
+    summary_spec = dg.AssetSpec(
+        keys[SUITE_SUMMARY],
+        skippable=True,
+        group_name=_safe(suite.name),
+        freshness_policy=None if schedule is None else freshness(schedule),
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dg.PreviewWarning)  # partitioned checks: pinned and tested
-        check = dg.AssetCheckSpec(NO_REGRESSION, asset=keys["case_summaries"], partitions_def=partitions)
+        case_check = dg.AssetCheckSpec(NO_REGRESSION, asset=keys["case_summaries"], partitions_def=partitions)
+    suite_checks = [dg.AssetCheckSpec(name, asset=keys[SUITE_SUMMARY]) for name in (GATE, TREND)]
 
     @dg.multi_asset(
         name=op_name(suite.name),
         specs=[*case_specs, summary_spec],
-        check_specs=[check],
+        check_specs=[case_check, *suite_checks],
         can_subset=True,
         backfill_policy=dg.BackfillPolicy.multi_run(CASES_A_RUN),
     )
@@ -69,7 +87,8 @@ def define_suite(suite: SuiteFolder, settings: Settings, observe: Emit = _ignore
                 unplanned = sorted(set(cases) - {case.case_id for case in plan.suite.cases})
                 if unplanned:
                     context.log.info("not in this evaluation's plan: %s", ", ".join(unplanned))
-                yield from run_plan(replace(plan, portion=frozenset(cases)), ports, selection, observe)
+                telling = Telling(observe, settings.webhook_url, context.log.warning)
+                yield from run_plan(replace(plan, portion=frozenset(cases)), ports, selection, telling)
         except InputError as error:
             raise dg.Failure(description=str(error), allow_retries=False) from error
 
@@ -80,6 +99,28 @@ def define_suite(suite: SuiteFolder, settings: Settings, observe: Emit = _ignore
         config=dg.RunConfig(ops={op_name(suite.name): EvaluationConfig()}),  # what the launchpad begins with
     )
     return dg.Definitions(assets=[evaluate_suite], jobs=[job])
+
+
+_MOST_TICKS = 2000  # a week of every five minutes; more would show no other gap, and take long
+
+
+def freshness(schedule: ScheduleConfig) -> dg.FreshnessPolicy:
+    """Give how fresh a suite's summary is to be: the longest gap between nights in a year, and 6 hours more.
+
+    Raises:
+        InputError: If the cron is none.
+    """
+    if not is_valid_cron_string(schedule.cron):
+        raise InputError(f"{schedule.cron!r} is no cron", field="$.schedule.cron")
+    begin = datetime(2026, 1, 1, tzinfo=ZoneInfo(schedule.timezone))
+    ticks = schedule_execution_time_iterator(
+        begin.timestamp(), schedule.cron, schedule.timezone, ascending=True
+    )
+    year = islice(takewhile(lambda tick: tick < begin + timedelta(days=366), ticks), _MOST_TICKS)
+    gaps = [later - earlier for earlier, later in pairwise(year)]
+    return dg.FreshnessPolicy.time_window(
+        fail_window=max(gaps, default=timedelta(days=366)) + timedelta(hours=6)
+    )
 
 
 def op_name(suite: str) -> str:

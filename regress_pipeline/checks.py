@@ -1,22 +1,64 @@
-"""The asset check that carries a case's verdict."""
+"""The asset checks: a case's verdict, the gate, and a slow decline."""
 
 from __future__ import annotations
 
 import dagster as dg
 
+from regress_core.judge.contract import Status
+from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.outcome import CaseOutcome
+from regress_pipeline.metadata import as_list, judge_word
 
 NO_REGRESSION = "no_regression"
+"""Of case_summaries, for each case."""
+
+GATE, TREND = "gate", "trend"
+"""Of suite_summary."""
 
 
 def no_regression(asset: dg.AssetKey, outcome: CaseOutcome) -> dg.AssetCheckEvaluation:
-    """Evaluate a case: passed if its status is pass; a warning or an error otherwise, as its status says."""
-    severity = dg.AssetCheckSeverity.ERROR if outcome.status == "fail" else dg.AssetCheckSeverity.WARN
+    """Evaluate a case: passed if its status, which the gate's severities made, is pass."""
     return dg.AssetCheckEvaluation(
         asset_key=asset,
         check_name=NO_REGRESSION,
         passed=outcome.status == "pass",
-        severity=severity,
+        severity=_severity(outcome.status),
         partition=outcome.case_id,
-        metadata={"status": outcome.status, "reasons": list(outcome.reasons)},
+        metadata={
+            "status": outcome.status,
+            "reasons": dg.MetadataValue.md(as_list(outcome.reasons)),
+            "verdict": judge_word(outcome),
+        },
     )
+
+
+def gate(asset: dg.AssetKey, summary: RunRegressionSummary) -> dg.AssetCheckEvaluation:
+    """Evaluate the gate of a complete evaluation."""
+    status = summary.gate.status if summary.gate else summary.status
+    reasons = summary.gate.reasons if summary.gate else []
+    return dg.AssetCheckEvaluation(
+        asset_key=asset,
+        check_name=GATE,
+        passed=status == "pass",
+        severity=_severity(status),
+        metadata={
+            "status": status,
+            "reasons": dg.MetadataValue.md(as_list(reasons)),
+            "evaluation_id": summary.evaluation_id or "",
+        },
+    )
+
+
+def trend(asset: dg.AssetKey, alarm: str | None) -> dg.AssetCheckEvaluation:
+    """Evaluate the trend: a warning where an alarm is raised."""
+    return dg.AssetCheckEvaluation(
+        asset_key=asset,
+        check_name=TREND,
+        passed=alarm is None,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=alarm,
+    )
+
+
+def _severity(status: Status) -> dg.AssetCheckSeverity:
+    return dg.AssetCheckSeverity.ERROR if status == "fail" else dg.AssetCheckSeverity.WARN

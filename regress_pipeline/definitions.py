@@ -37,7 +37,7 @@ def _define(suite: SuiteFolder, settings: Settings) -> dg.Definitions:
     nights = [] if schedule is None else [define_night(suite, schedule, settings)]
     watch = define_watch(suite, settings, running=schedule is not None)
     return dg.Definitions.merge(
-        define_suite(suite, settings), dg.Definitions(schedules=nights, sensors=[watch])
+        define_suite(suite, settings, schedule=schedule), dg.Definitions(schedules=nights, sensors=[watch])
     )
 
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import dagster as dg
 
 from regress_core.evaluation.events import CaseDone, Emit, EvaluationDone
+from regress_core.evaluation.outputs import candidate_file
 from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.evaluation.ports import Ports
+from regress_core.history.trends import recent_evaluations, trend_alarm
 from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.outcome import CaseOutcome
+from regress_pipeline.answers import Answers
 from regress_pipeline.background import BackgroundEvaluation
-from regress_pipeline.checks import NO_REGRESSION, no_regression
+from regress_pipeline.checks import GATE, NO_REGRESSION, TREND, gate, no_regression, trend
+from regress_pipeline.metadata import case_metadata, suite_metadata
 from regress_pipeline.partitions import CASE_ASSETS, SUITE_SUMMARY
+from regress_pipeline.webhook import announce
 
 # Dagster reads the data version of an observed materialization from this tag.
 _DATA_VERSION_TAG = "dagster/data_version"
@@ -37,12 +42,33 @@ class Selection:
     def __contains__(self, asset: str) -> bool:
         return self.key(asset) in self.assets
 
+    def has_check(self, asset: str, check: str) -> bool:
+        """Tell whether a check of one of the suite's assets is asked for."""
+        return dg.AssetCheckKey(self.key(asset), check) in self.checks
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """Whom a run tells besides Dagster.
+
+    Attributes:
+        observe: Takes the evaluation's events.
+        webhook_url: Takes the summary of a complete evaluation; None for nobody.
+        warn: Takes one-line warnings.
+    """
+
+    observe: Emit
+    webhook_url: str | None
+    warn: Callable[[str], None]
+
 
 class InconclusiveCasesFailure(dg.Failure):
     """Ends a run with inconclusive cases, after everything else has been materialized."""
 
 
-def run_plan(plan: EvaluationPlan, ports: Ports, selection: Selection, observe: Emit) -> Iterator[CaseEvent]:
+def run_plan(
+    plan: EvaluationPlan, ports: Ports, selection: Selection, telling: Telling
+) -> Iterator[CaseEvent]:
     """Evaluate the plan's portion and yield Dagster's events as cases finish.
 
     The evaluation runs in the background, so that Dagster's slow event writes never hold up a case.
@@ -52,15 +78,18 @@ def run_plan(plan: EvaluationPlan, ports: Ports, selection: Selection, observe: 
             could not produce; all others are materialized.
     """
     inconclusive: list[CaseOutcome] = []
+    cases = _CaseEvents(plan, ports, selection)
     with BackgroundEvaluation(plan, ports) as evaluation:
         for event in evaluation.events():
-            observe(event)
+            telling.observe(event)
             if isinstance(event, CaseDone):
                 if event.outcome.inconclusive:
                     inconclusive.append(event.outcome)
-                yield from _case_events(plan, selection, event)
-            elif isinstance(event, EvaluationDone) and SUITE_SUMMARY in selection:
-                yield _suite_event(plan, ports, selection, event.summary)
+                yield from cases.of(event)
+            elif isinstance(event, EvaluationDone):
+                yield from _suite_events(plan, ports, selection, event.summary)
+                if event.summary.complete and telling.webhook_url is not None:
+                    announce(plan, ports, event.summary, telling.webhook_url, telling.warn)
     if inconclusive:
         first = inconclusive[0]
         raise InconclusiveCasesFailure(
@@ -70,46 +99,41 @@ def run_plan(plan: EvaluationPlan, ports: Ports, selection: Selection, observe: 
         )
 
 
-def _case_events(plan: EvaluationPlan, selection: Selection, done: CaseDone) -> Iterator[CaseEvent]:
-    outcome = done.outcome
-    for asset in ("baseline_records",) if outcome.inconclusive else CASE_ASSETS:
-        if asset in selection and (asset != "baseline_records" or outcome.baseline_run_id is not None):
-            yield dg.AssetMaterialization(
-                selection.key(asset),
-                partition=outcome.case_id,
-                metadata=_metadata(plan, asset, done),
-                tags={_DATA_VERSION_TAG: _data_version(asset, outcome)},
-            )
-    check = dg.AssetCheckKey(selection.key("case_summaries"), NO_REGRESSION)
-    if check in selection.checks and not outcome.inconclusive:
-        yield no_regression(check.asset_key, outcome)
+class _CaseEvents:
+    """Makes the events of finished cases."""
 
+    def __init__(self, plan: EvaluationPlan, ports: Ports, selection: Selection) -> None:
+        self._plan = plan
+        self._selection = selection
+        self._answers = Answers(plan, ports)
+        self._baselines = {case.case_id: case.baseline.path for case in plan.suite.cases}
+        self._outputs = ports.outputs_of(plan.evaluation_id).absolute()
 
-def _metadata(plan: EvaluationPlan, asset: str, done: CaseDone) -> dict[str, dg.RawMetadataValue]:
-    outcome = done.outcome
-    common: dict[str, dg.RawMetadataValue] = {
-        "evaluation_id": plan.evaluation_id,
-        "candidate": plan.candidate.label,
-        "revision": outcome.revision,
-        "resumed": done.resumed,
-    }
-    if asset == "judge_results":
-        return {**common, "judge": _judge_word(outcome), "cost_usd": outcome.cost_usd}
-    if asset == "baseline_records":
-        return {**common, "run_id": outcome.baseline_run_id or "", "sha256": outcome.baseline_sha256}
-    if asset == "candidate_records":
-        return {**common, "run_id": outcome.candidate_run_id, "sha256": outcome.candidate_sha256 or ""}
-    if asset == "comparisons":
-        return {**common, "equal": bool(outcome.equal), "signals": list(outcome.signals.raised())}
-    return {**common, "status": outcome.status, "reasons": list(outcome.reasons)}
+    def of(self, done: CaseDone) -> Iterator[CaseEvent]:
+        """Give the events of a case; an inconclusive one stops at what it could not produce."""
+        outcome, selection = done.outcome, self._selection
+        differs = outcome.signals.final_output_changed
+        metadata = case_metadata(
+            self._plan,
+            done,
+            self._answers.of(outcome) if differs else None,
+            baseline_file=self._baselines[outcome.case_id],
+            candidate_file=self._candidate_file(outcome.case_id),
+        )
+        for asset in ("baseline_records",) if outcome.inconclusive else CASE_ASSETS:
+            if asset in selection and (asset != "baseline_records" or outcome.baseline_run_id is not None):
+                yield dg.AssetMaterialization(
+                    selection.key(asset),
+                    partition=outcome.case_id,
+                    metadata=metadata[asset],
+                    tags={_DATA_VERSION_TAG: _data_version(asset, outcome)},
+                )
+        if selection.has_check("case_summaries", NO_REGRESSION) and not outcome.inconclusive:
+            yield no_regression(selection.key("case_summaries"), outcome)
 
-
-def _judge_word(outcome: CaseOutcome) -> str:
-    """Give the regression judge's verdict, else what became of it; `none` where there is no such judge."""
-    if outcome.judge is not None:
-        return outcome.judge.verdict
-    states = [one.state for one in outcome.findings.judging if one.judge == "regression"]
-    return states[0] if states else "none"
+    def _candidate_file(self, case_id: str) -> str:
+        ref = self._plan.candidate.records.get(case_id)
+        return ref.path if ref else str(candidate_file(self._outputs, case_id))
 
 
 def _data_version(asset: str, outcome: CaseOutcome) -> str:
@@ -122,23 +146,19 @@ def _data_version(asset: str, outcome: CaseOutcome) -> str:
     return f"{(outcome.accepted_sha256 or outcome.baseline_sha256)[:32]}-{candidate[:32]}"
 
 
-def _suite_event(
+def _suite_events(
     plan: EvaluationPlan, ports: Ports, selection: Selection, summary: RunRegressionSummary
-) -> dg.AssetMaterialization:
-    totals = summary.totals
-    metadata: dict[str, dg.RawMetadataValue] = {
-        "evaluation_id": plan.evaluation_id,
-        "candidate": plan.candidate.label,
-        "complete": summary.complete,
-        "status": summary.status,
-        "gate": summary.gate.status if summary.gate else summary.status,
-        "planned": len(plan.suite.cases),
-        "cases": totals.cases,
-        "passed": totals.passed,
-        "warned": totals.warned,
-        "failed": totals.failed,
-        "inconclusive": totals.inconclusive,
-    }
-    if summary.complete:
-        metadata["outputs"] = dg.MetadataValue.path(ports.outputs_of(plan.evaluation_id).absolute())
-    return dg.AssetMaterialization(selection.key(SUITE_SUMMARY), metadata=metadata)
+) -> Iterator[CaseEvent]:
+    """Give the events of the suite; its checks are of complete evaluations."""
+    if SUITE_SUMMARY not in selection:
+        return
+    config = plan.suite.config.trend
+    points = recent_evaluations(ports.history, plan.suite.name, plan.trigger, config.evaluations)
+    alarm = trend_alarm(points, config)
+    outputs = ports.outputs_of(plan.evaluation_id)
+    metadata = suite_metadata(plan, summary, outputs, points, alarm)
+    yield dg.AssetMaterialization(selection.key(SUITE_SUMMARY), metadata=metadata)
+    if summary.complete and selection.has_check(SUITE_SUMMARY, GATE):
+        yield gate(selection.key(SUITE_SUMMARY), summary)
+    if summary.complete and selection.has_check(SUITE_SUMMARY, TREND):
+        yield trend(selection.key(SUITE_SUMMARY), alarm)

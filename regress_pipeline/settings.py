@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from regress_core.calls.limits import CallLimits
 from regress_core.errors import InputError, os_error_text
@@ -26,7 +27,8 @@ _NUMBERS: Mapping[str, tuple[str, type[int | float]]] = {
 }
 """Settings that are limits of calls: the field of `CallLimits`, and of what kind it is."""
 
-_KEYS = (*_PATHS, *_NUMBERS)
+_KEEP_DAYS, _DAYS = "keep_days", 30
+_KEYS = (*_PATHS, *_NUMBERS, _KEEP_DAYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +39,16 @@ class Settings:
         store: The folder of journal, history, Dagster home and outputs.
         suites_root: The folder whose sub-folders are the suites.
         limits: How many calls go out at a time, how often one is tried, how long it may take.
+        keep_days: Of how many days Dagster's own event log is kept.
+        webhook_url: Where summaries of complete evaluations are posted to; from the environment alone, for it
+            may hold a secret.
     """
 
     store: Path
     suites_root: Path
     limits: CallLimits = field(default_factory=CallLimits)
+    keep_days: int = _DAYS
+    webhook_url: str | None = field(default=None, repr=False)
 
 
 def load_settings(
@@ -62,7 +69,7 @@ def load_settings(
     base, values = _from_files(folder or Path.cwd())
     variables = os.environ if environment is None else environment
     paths = {name: base / values.get(name, default) for name, default in _PATHS.items()}
-    numbers = {name: float(values[name]) for name in _NUMBERS if name in values}
+    numbers = {name: float(values[name]) for name in (*_NUMBERS, _KEEP_DAYS) if name in values}
     for name in _KEYS:
         text = variables.get(_variable(name))
         if text and name in _PATHS:
@@ -71,7 +78,28 @@ def load_settings(
             numbers[name] = _number(text, _variable(name))
     if store is not None:
         paths["store"] = Path.cwd() / store
-    return Settings(**paths, limits=_limits(numbers))
+    keep_days = _days(numbers.pop(_KEEP_DAYS, float(_DAYS)))
+    webhook_url = _webhook(variables.get(_WEBHOOK) or None)
+    return Settings(**paths, limits=_limits(numbers), keep_days=keep_days, webhook_url=webhook_url)
+
+
+_WEBHOOK = "REGRESS_WEBHOOK_URL"
+
+
+def _days(number: float) -> int:
+    if not (number >= 1 and number.is_integer()):
+        field = f"{_KEEP_DAYS} or {_variable(_KEEP_DAYS)}"
+        raise InputError(f"{number:g} is no whole number of days, 1 or more", field=field)
+    return int(number)
+
+
+def _webhook(url: str | None) -> str | None:
+    if url is None:
+        return None
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InputError("no address of a web server", field=_WEBHOOK, remedy="begin it with https://")
+    return url
 
 
 def _variable(name: str) -> str:
@@ -129,6 +157,8 @@ def _checked(table: dict[str, Any], path: Path, prefix: str) -> dict[str, Any]:
             raise InputError("unknown key", file=path, field=prefix + key, remedy=remedy)
         if key in _PATHS and not isinstance(value, str):
             raise InputError("not a text", file=path, field=prefix + key)
-        if key in _NUMBERS and (isinstance(value, bool) or not isinstance(value, int | float)):
+        if (key in _NUMBERS or key == _KEEP_DAYS) and (
+            isinstance(value, bool) or not isinstance(value, int | float)
+        ):
             raise InputError("not a number", file=path, field=prefix + key)
     return table

@@ -123,6 +123,11 @@ def _counted_trial(case: RunRegressionCaseSummary) -> int:
     return case.trials.counted if case.trials else 1
 
 
+def candidate_file(out: Path, case_id: str) -> Path:
+    """Give the file of the candidate's record that counts for a case, below an output folder."""
+    return out / "candidates" / f"{case_id}.{_SUFFIXES['candidates']}.json"
+
+
 def _file_name(case: RunRegressionCaseSummary, trial: int, folder: str) -> str:
     """Name a case's file: `case` of the trial that counts, as in the RFC, `case~2` of another one."""
     other = "" if trial == _counted_trial(case) else f"~{trial}"

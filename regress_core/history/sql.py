@@ -37,6 +37,25 @@ FROM broken JOIN evaluations USING (evaluation_id)
 """
 """Every score and rate that came out below what its suite's gate asks for."""
 
+_TRENDS = """
+CREATE VIEW trends AS
+SELECT suite, trigger, evaluation_id, created_at, candidate_label, gate_status, cases,
+       pass_rate, lag(pass_rate) OVER before AS previous_pass_rate,
+       max(pass_rate) OVER last_14 AS best_pass_rate_of_14,
+       max(pass_rate) OVER last_14 - pass_rate AS below_best_pass_rate,
+       composite_score, lag(composite_score) OVER before AS previous_composite_score,
+       max(composite_score) OVER last_14 AS best_composite_score_of_14,
+       max(composite_score) OVER last_14 - composite_score AS below_best_composite_score,
+       cost_usd
+FROM evaluations
+WINDOW before AS (PARTITION BY suite, trigger ORDER BY created_at, evaluation_id),
+       last_14 AS (PARTITION BY suite, trigger ORDER BY created_at, evaluation_id ROWS 13 PRECEDING)
+"""
+"""Each evaluation beside the one before and the best of the last 14, of the same suite and trigger."""
+
+VIEWS = ("threshold_violations", "trends")
+"""Views that are no tables."""
+
 _NOTHING: pa.Table = pa.Table.from_pylist([])
 
 
@@ -62,11 +81,12 @@ def query(history: History, sql: str) -> Answer:
             bad += listing.bad
             _create_view(connection, table, [str(path) for path in listing.files])
         connection.execute(_THRESHOLD_VIOLATIONS)
+        connection.execute(_TRENDS)
         try:
             relation = cast("duckdb.DuckDBPyRelation | None", connection.sql(sql))  # None: no result at all
             result = _NOTHING if relation is None else relation.to_arrow_table()
         except duckdb.Error as error:
-            tables = ", ".join((*TABLE_NAMES, "threshold_violations"))
+            tables = ", ".join((*TABLE_NAMES, *VIEWS))
             text = str(error).splitlines()[0]
             raise InputError(text, field="SQL", remedy=f"tables: {tables}") from error
     return Answer(result, tuple(bad))

@@ -112,15 +112,23 @@ class History:
         empty = SCHEMAS[table].empty_table().select(list(columns))
         return pa.concat_tables([empty, *tables], promote_options="default")
 
-    def rows_of(self, table: TableName, evaluation_id: str) -> Iterator[dict[str, Any]]:
+    def rows_of(
+        self, table: TableName, evaluation_id: str, columns: Sequence[str] | None = None
+    ) -> Iterator[dict[str, Any]]:
         """Give the rows of one evaluation, revision after revision, each ordered as it was written.
 
         A column that an older file does not have is null.
 
+        Args:
+            table: The table.
+            evaluation_id: The evaluation.
+            columns: Which columns; all of them when left out.
+
         Raises:
             InputError: If a file of the evaluation cannot be read; the message names it.
         """
-        absent = dict.fromkeys(SCHEMAS[table].names)
+        wanted = SCHEMAS[table].names if columns is None else list(columns)
+        absent = dict.fromkeys(wanted)
         files = (self.root / table).glob(f"suite=*/month=*/{evaluation_id}-*.parquet")
         for path in sorted(files, key=lambda file: int(file.stem.rpartition("-")[2])):
             reason = _fault(path)
@@ -128,7 +136,7 @@ class History:
                 remedy = "restore the file, or evaluate anew with --fresh"
                 raise InputError(f"cannot be read: {reason}", file=path, remedy=remedy)
             with pq.ParquetFile(path) as file:
-                for batch in file.iter_batches(batch_size=16, use_threads=False):
+                for batch in file.iter_batches(batch_size=16, use_threads=False, columns=wanted):
                     yield from ({**absent, **row} for row in batch.to_pylist())
 
     def rows_by_trial(

@@ -30,6 +30,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.sqlite import insert
 
 from regress_core.ids import Clock, utc_now
+from regress_core.journal.announcements import Announcements
 from regress_core.journal.database import open_engines
 from regress_core.journal.ledger import Ledger
 from regress_core.journal.schema import EVALUATIONS, PLANNED_CASES, STEPS
@@ -118,6 +119,10 @@ class Journal:
     def ledger(self, clock: Clock = utc_now) -> Ledger:
         """Give the ledger of calls, which lies in the same file."""
         return Ledger(self._reading, self._writer, clock)
+
+    def announcements(self) -> Announcements:
+        """Give the notes of which evaluations have been announced, which lie in the same file."""
+        return Announcements(self._writer)
 
     # -- evaluations
 
@@ -323,6 +328,22 @@ class Journal:
             .order_by(STEPS.c.case_id, STEPS.c.trial)
         )
         return self._steps(query)
+
+    def evidence_of(self, evaluation_id: str, case_id: str, trial: int, stage: Stage) -> str | None:
+        """Give the newest payload of a stage of one trial; None if there is none, or the history has it."""
+        query = (
+            select(STEPS.c.payload)
+            .where(
+                STEPS.c.evaluation_id == evaluation_id,
+                STEPS.c.case_id == case_id,
+                STEPS.c.trial == trial,
+                STEPS.c.stage == stage,
+            )
+            .order_by(STEPS.c.revision.desc())
+            .limit(1)
+        )
+        with self._reading.connect() as connection:
+            return connection.execute(query).scalar_one_or_none()
 
     def steps_of_revision(self, evaluation_id: str, revision: int) -> Iterator[Step]:
         """Give every step of one revision, ordered by case id, trial and stage."""

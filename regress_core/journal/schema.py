@@ -25,7 +25,7 @@ from sqlalchemy import (
 from regress_core.errors import InputError
 from regress_core.records.json_io import JsonObject, dumps_text, loads_own
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 METADATA = MetaData()
 
@@ -91,6 +91,16 @@ CALLS = Table(
 )
 
 
+ANNOUNCEMENTS = Table(
+    "announcements",
+    METADATA,
+    Column("evaluation_id", String, primary_key=True),
+    Column("revision", Integer, primary_key=True),
+    Column("claimed_at", DateTime(timezone=True), nullable=False),
+    Column("announced_at", DateTime(timezone=True)),
+)
+
+
 def migrate(connection: Connection, place: str) -> None:
     """Create the tables in a new database, bring an older one up to date, or refuse one of a newer program.
 
@@ -150,5 +160,10 @@ def _to_3(connection: Connection) -> None:
     connection.execute(of_judges.values(payload="[" + STEPS.c.payload + "]"))
 
 
-_STEPS: Sequence[Callable[[Connection], None]] = (_to_2, _to_3)
+def _to_4(connection: Connection) -> None:
+    """Finished evaluations are announced once."""
+    ANNOUNCEMENTS.create(connection)
+
+
+_STEPS: Sequence[Callable[[Connection], None]] = (_to_2, _to_3, _to_4)
 """What brings a database of version 1 to 2, of 2 to 3, and so on."""

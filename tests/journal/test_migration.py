@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from regress_core.journal.journal import Journal
+from regress_core.journal.schema import SCHEMA_VERSION
 from regress_core.records.json_io import JsonObject, dumps_text, loads_own
 from tests.journal.support import row
 
@@ -33,7 +35,8 @@ def _version(number: int, path: Path) -> str:
         evaluation_id = journal.create_evaluation(row()).evaluation_id
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE schema_version SET version = ?", (number,))
-        connection.execute("DROP TABLE calls")
+        for table in ("calls", "announcements"):
+            connection.execute(f"DROP TABLE {table}")
     return evaluation_id
 
 
@@ -66,7 +69,7 @@ def test_plans_say_how_candidates_are_run(tmp_path: Path) -> None:
     Journal.open(path).close()
 
     plan, _, version = _read(path)
-    assert version == 3
+    assert version == SCHEMA_VERSION
     assert plan["how"] == {"mode": "strict", "inputMode": "recorded", "trials": 1, "fromTurn": 0}
     assert plan["candidate"] == {"id": "a", "label": "shop@2", "kind": "records", "harness": None}
     assert plan["suite"] == {**PLAN["suite"], "baselineDescriptor": None}
@@ -115,7 +118,7 @@ def test_a_judge_becomes_a_list_of_judges(tmp_path: Path) -> None:
         Journal.open(path).close()
 
     _, steps, version = _read(path)
-    assert version == 3
+    assert version == SCHEMA_VERSION
     assert steps == {("a", "judge"): [JUDGED], ("a", "outcome"): OUTCOME}
 
 
@@ -125,3 +128,17 @@ def test_an_older_journal_gets_a_ledger(tmp_path: Path) -> None:
 
     with Journal.open(path) as journal:
         assert list(journal.ledger().calls_of("e1", 1)) == []
+
+
+def test_a_journal_of_version_3_can_note_announcements(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal.open(path) as journal:
+        journal.create_evaluation(row())
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE schema_version SET version = 3")
+        connection.execute("DROP TABLE announcements")
+
+    with Journal.open(path) as journal:
+        assert journal.announcements().claim("e1", 1, datetime(2026, 3, 1, tzinfo=UTC))
+
+    assert _read(path)[2] == SCHEMA_VERSION

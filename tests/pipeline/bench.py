@@ -9,7 +9,7 @@ import time
 import uuid
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from regress_pipeline.assets import define_suite, job_name, op_name
 from regress_pipeline.definitions import build_definitions
 from regress_pipeline.home import dagster_home
 from regress_pipeline.partitions import partitions_name, register_cases
-from regress_pipeline.settings import Settings
+from regress_pipeline.settings import Settings, load_settings
 from regress_pipeline.suites import suite_folder
 
 CASE_ASSETS = ("baseline_records", "candidate_records", "comparisons", "judge_results", "case_summaries")
@@ -40,7 +40,7 @@ _QUIET = {"console": {"config": {"log_level": "CRITICAL"}}}
 
 def suite_job(suite: str, store: str, suites_root: str) -> dg.JobDefinition:
     """Give a suite's job, in whatever process Dagster asks for it."""
-    settings = Settings(store=Path(store), suites_root=Path(suites_root))
+    settings = replace(load_settings(store=Path(store)), suites_root=Path(suites_root))
     return build_definitions(settings).resolve_job_def(job_name(suite))
 
 
@@ -104,6 +104,16 @@ class Run:
     def partitions(self) -> dict[str, set[str | None]]:
         """Give the materialized partitions by asset; an asset without any is left out."""
         return {event.asset: set(self.of(event.asset)) for event in self.materializations}
+
+    @property
+    def case_checks(self) -> tuple[Check, ...]:
+        """The evaluated checks of cases, `no_regression`; those of the suite are left out."""
+        return tuple(check for check in self.checks if check.partition is not None)
+
+    def check(self, name: str) -> Check:
+        """Give the evaluation of a check of the suite."""
+        [found] = [check for check in self.checks if check.name == name]
+        return found
 
     def evaluation_id(self) -> str:
         """Give the one evaluation that the run's materializations name."""

@@ -46,7 +46,7 @@ def test_a_run_of_every_kind_of_case(bench: Bench, suite: Path) -> None:
     assert bench.materialized("shop", "baseline_records") == set(CASES)
     for asset in CASE_ASSETS[1:]:
         assert bench.materialized("shop", asset) == DECIDED, asset
-    assert {check.partition: (check.passed, check.metadata["status"]) for check in run.checks} == {
+    assert {check.partition: (check.passed, check.metadata["status"]) for check in run.case_checks} == {
         "a-same": (True, "pass"),
         "b-reworded": (False, "warn"),
         "c-no-tool": (False, "warn"),
@@ -128,7 +128,7 @@ def test_trials(bench: Bench, suite: Path) -> None:
 
     run = bench.run("shop", "a-same")
 
-    [check] = run.checks
+    [check] = run.case_checks
     assert (check.passed, check.metadata["status"]) == (False, "fail")
     summary = read_json(bench.store / "outputs" / run.evaluation_id() / "summary.json")
     assert summary["cases"][0]["trials"]["counted"] == 2

@@ -62,7 +62,7 @@ def test_a_run_with_judges(bench: Bench, server: JudgeServer) -> None:
     assert {case: one["cost_usd"] for case, one in shown.items()} == {
         case: pytest.approx((1 if case == "lost" else 2) * COST_USD) for case in CASES
     }
-    assert {check.partition: (check.passed, check.severity) for check in run.checks} == {
+    assert {check.partition: (check.passed, check.severity) for check in run.case_checks} == {
         "curt": (False, "WARN"),
         "fine": (True, "WARN"),
         "lost": (False, "WARN"),

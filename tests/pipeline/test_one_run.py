@@ -59,15 +59,15 @@ def test_what_dagster_shows_for_each_partition(bench: Bench) -> None:
 def test_the_check_carries_the_verdict_of_each_conclusive_case(bench: Bench) -> None:
     run = bench.run("orders-eu", "fails", "passes")
 
-    reasons = ["candidate failed: ToolError: no such order"]
-    assert {check.partition: check for check in run.checks} == {
+    reasons = "candidate failed: ToolError: no such order"
+    assert {check.partition: check for check in run.case_checks} == {
         "fails": Check(
             name="no_regression",
             asset="case_summaries",
             partition="fails",
             passed=False,
             severity="ERROR",
-            metadata={"status": "fail", "reasons": reasons},
+            metadata={"status": "fail", "reasons": f"- {reasons}", "verdict": "none"},
         ),
         "passes": Check(
             name="no_regression",
@@ -75,10 +75,10 @@ def test_the_check_carries_the_verdict_of_each_conclusive_case(bench: Bench) -> 
             partition="passes",
             passed=True,
             severity="WARN",  # says nothing where the check passed
-            metadata={"status": "pass", "reasons": []},
+            metadata={"status": "pass", "reasons": "none", "verdict": "none"},
         ),
     }
-    assert len(run.checks) == 2
+    assert len(run.case_checks) == 2
 
 
 def test_a_warned_case_fails_its_check_as_a_warning_and_not_the_run(bench: Bench) -> None:
@@ -89,7 +89,7 @@ def test_a_warned_case_fails_its_check_as_a_warning_and_not_the_run(bench: Bench
     run = bench.run("s", "warns")
 
     assert run.status == "SUCCESS"
-    [check] = run.checks
+    [check] = run.case_checks
     assert (check.partition, check.passed, check.severity) == ("warns", False, "WARN")
     assert check.metadata["status"] == "warn"
 
@@ -117,13 +117,26 @@ def test_metadata_and_data_versions(bench: Bench, suite: Path) -> None:
         "revision": 1,
         "resumed": False,
     }
-    reasons = ["candidate failed: ToolError: no such order"]
-    assert {asset: run.of(asset)["fails"].metadata for asset in CASE_ASSETS} == {
-        "baseline_records": {**common, "run_id": "old-fails", "sha256": old},
-        "candidate_records": {**common, "run_id": "new-fails", "sha256": new},
-        "comparisons": {**common, "equal": False, "signals": ["statusChanged"]},
+    reasons = "candidate failed: ToolError: no such order"
+    files = [str(suite / folder / "fails.json") for folder in ("records", "candidate")]
+    shown = {asset: dict(run.of(asset)["fails"].metadata) for asset in CASE_ASSETS}
+    assert shown["case_summaries"].pop("duration_s") > 0
+    assert shown == {
+        "baseline_records": {**common, "run_id": "old-fails", "sha256": old, "file": files[0]},
+        "candidate_records": {**common, "run_id": "new-fails", "sha256": new, "file": files[1]},
+        "comparisons": {**common, "equal": False, "signals": "statusChanged"},
         "judge_results": {**common, "judge": "none", "cost_usd": 0.0},
-        "case_summaries": {**common, "status": "fail", "reasons": reasons},
+        "case_summaries": {
+            **common,
+            "status": "fail",
+            "reasons": f"- {reasons}",
+            "signals": "statusChanged",
+            "verdict": "none",
+            "failed_checks": "none",
+            "cost_usd": 0.0,
+            "baseline_file": files[0],
+            "candidate_file": files[1],
+        },
     }
     for case in CASES:
         version = sha256(suite / "records" / f"{case}.json")
@@ -157,6 +170,8 @@ def test_the_suite_summary_is_materialized_although_the_run_fails(bench: Bench) 
     [summary] = run.of("suite_summary").values()
     metadata = dict(summary.metadata)
     outputs = Path(metadata.pop("outputs"))
+    assert metadata.pop("plot").startswith("![last evaluations](data:image/svg+xml;base64,")
+    assert metadata.pop("last_evaluations").count("\n") == 2  # this one only
     assert metadata == {
         "evaluation_id": run.evaluation_id(),
         "candidate": "orders-eu@2",
@@ -169,6 +184,10 @@ def test_the_suite_summary_is_materialized_although_the_run_fails(bench: Bench) 
         "warned": 1,
         "failed": 1,
         "inconclusive": 1,
+        "gate_reasons": "- 1 of 3 cases failed\n- 1 of 3 cases inconclusive",
+        "candidate_usd": 0.0,
+        "judge_usd": 0.0,
+        "trend": "no decline",
     }
     written = read_json(bench.store / "outputs" / run.evaluation_id() / "summary.json")
     assert read_json(outputs / "summary.json") == written
@@ -195,8 +214,8 @@ def test_a_reexecution_evaluates_the_inconclusive_case_only(bench: Bench) -> Non
             assert event.data_version == first.of(asset)[case].data_version
     lost = again.of("baseline_records")["lost"]
     assert (lost.metadata["resumed"], lost.metadata["revision"]) == (False, 2)
-    assert {check.partition: check for check in again.checks} == {
-        check.partition: check for check in first.checks
+    assert {check.partition: check for check in again.case_checks} == {
+        check.partition: check for check in first.case_checks
     }
     assert again.of("suite_summary")[None].metadata["complete"] is True
     assert revisions(bench.store, first.evaluation_id()) == {"fails": [1], "lost": [1, 2], "passes": [1]}

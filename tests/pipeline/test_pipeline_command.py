@@ -202,7 +202,7 @@ def test_more_than_300_cases_are_cut_into_runs_of_one_evaluation(bench: Bench) -
     ).split(", ")
     assert [run.evaluation_id() for run in runs] == [evaluation_id, evaluation_id]
     assert [set(run.of("case_summaries")) for run in runs] == [set(cases[:300]), set(cases[300:])]
-    assert [len(run.checks) for run in runs] == [300, 2]
+    assert [len(run.case_checks) for run in runs] == [300, 2]
     complete = [run.of("suite_summary")[None].metadata["complete"] for run in runs]
     assert complete == [False, True]
     for asset in CASE_ASSETS:

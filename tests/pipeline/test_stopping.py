@@ -14,7 +14,7 @@ from regress_core.evaluation.events import CaseDone, Event
 from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.evaluation.ports import Ports
 from regress_core.ids import utc_now
-from regress_pipeline.evaluate import CaseEvent, Selection, run_plan
+from regress_pipeline.evaluate import CaseEvent, Selection, Telling, run_plan
 from tests.pipeline.bench import CASE_ASSETS, Bench, Run, everything_of
 from tests.pipeline.builders import (
     OutcomeRow,
@@ -76,7 +76,7 @@ def evaluation_id(bench: Bench) -> str:
 
 def _events(bench: Bench, plan: EvaluationPlan, ports: Ports, watch: Watch) -> Generator[CaseEvent]:
     assets = frozenset(bench.key("s", asset) for asset in (*CASE_ASSETS, "suite_summary"))
-    events = run_plan(plan, ports, Selection("s", assets, frozenset()), watch)
+    events = run_plan(plan, ports, Selection("s", assets, frozenset()), Telling(watch, None, print))
     return cast("Generator[CaseEvent]", events)
 
 

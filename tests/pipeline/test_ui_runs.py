@@ -116,7 +116,7 @@ def test_an_id_of_another_suites_evaluation_is_a_failure_that_names_it(bench: Be
     assert run.status == "FAILURE"
     assert other in run.failure
     assert run.materializations == ()
-    assert run.checks == ()
+    assert run.case_checks == ()
 
 
 def test_the_plan_in_the_journal_counts_not_what_the_files_say_by_now(bench: Bench, suite: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_candidate_in_the_config(bench: Bench, tmp_path: Path) -> None:
 
     assert run.of("candidate_records")["a"].metadata["run_id"] == "nightly-a"
     assert run.of("suite_summary")[None].metadata["candidate"] == "nightly@7"
-    assert [check.passed for check in run.checks] == [False]
+    assert [check.passed for check in run.case_checks] == [False]
 
 
 def test_a_candidate_that_is_not_there_is_a_failure_that_names_it(bench: Bench, tmp_path: Path) -> None:
@@ -175,7 +175,9 @@ def test_a_run_of_some_assets_yields_only_those(bench: Bench, assets: list[str])
     assert run.status == "SUCCESS"
     expected = {asset: {None} if asset == "suite_summary" else {"a", "b"} for asset in assets}
     assert run.partitions() == expected
-    assert {check.partition for check in run.checks} == ({"a", "b"} if "case_summaries" in assets else set())
+    assert {check.partition for check in run.case_checks} == (
+        {"a", "b"} if "case_summaries" in assets else set()
+    )
 
 
 def test_a_nightly_run_leaves_the_baselines_out(bench: Bench) -> None:

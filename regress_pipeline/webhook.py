@@ -1,0 +1,80 @@
+"""Telling the world of a finished evaluation: its summary is posted once to the webhook of this machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+import requests
+
+from regress_core.evaluation.plan import EvaluationPlan
+from regress_core.evaluation.ports import Ports
+from regress_core.records.json_io import dumps
+from regress_core.suite.contract import RunRegressionSummary
+
+_WAITS_S = (0.0, 1.0, 4.0)
+"""Before each attempt."""
+
+_TIME_OUT_S = 10
+_TOO_MANY = 429
+
+
+def announce(
+    plan: EvaluationPlan, ports: Ports, summary: RunRegressionSummary, url: str, warn: Callable[[str], None]
+) -> bool:
+    """Post the summary of a complete evaluation, once a revision, whichever run or process completes it.
+
+    An announcement that fails is a warning, never a failed run; the evaluation's next run tries again.
+
+    Args:
+        plan: The evaluation's plan.
+        ports: The store, whose journal knows what has been announced.
+        summary: The summary.
+        url: Where to. It may hold a secret, so that only its host is ever told.
+        warn: Takes a one-line warning.
+
+    Returns:
+        Whether it was posted now.
+    """
+    announcements = ports.journal.announcements()
+    if not announcements.claim(plan.evaluation_id, plan.revision, ports.clock()):
+        return False
+    trouble = "interrupted"
+    try:
+        trouble = _post(plan, summary, url)
+    finally:
+        if trouble:
+            announcements.give_back(plan.evaluation_id, plan.revision)
+    if trouble:
+        warn(f"the summary could not be posted to {urlsplit(url).hostname}: {trouble}")
+        return False
+    announcements.announced(plan.evaluation_id, plan.revision, ports.clock())
+    return True
+
+
+def _post(plan: EvaluationPlan, summary: RunRegressionSummary, url: str) -> str:
+    """Post, and again where that may help; give what is wrong in the end, or nothing."""
+    headers = {
+        "Content-Type": "application/json",
+        "Idempotency-Key": f"{plan.evaluation_id}-{plan.revision}",
+        "X-Regress-Evaluation": plan.evaluation_id,
+        "X-Regress-Revision": str(plan.revision),
+    }
+    body = dumps(summary.to_json())
+    trouble = ""
+    for wait_s in _WAITS_S:
+        time.sleep(wait_s)
+        try:
+            response = requests.post(
+                url, data=body, headers=headers, timeout=_TIME_OUT_S, allow_redirects=False
+            )
+        except requests.RequestException as error:
+            trouble = type(error).__name__
+            continue
+        if 200 <= response.status_code < 300:
+            return ""
+        trouble = f"status {response.status_code}"
+        if response.status_code < 500 and response.status_code != _TOO_MANY:
+            break
+    return trouble
