@@ -7,6 +7,7 @@ import dagster as dg
 from regress_core.errors import InputError
 from regress_core.suite.loading import load_suite_config
 from regress_pipeline.assets import define_suite
+from regress_pipeline.care import define_care
 from regress_pipeline.schedules import define_night
 from regress_pipeline.sensors import define_watch
 from regress_pipeline.settings import Settings, load_settings
@@ -28,7 +29,9 @@ def build_definitions(settings: Settings) -> dg.Definitions:
     for one in broken:
         dg.get_dagster_logger(__name__).warning("a suite cannot be loaded: %s", one.error)
     return dg.Definitions.merge(
-        dg.Definitions(assets=[_broken(one) for one in broken], executor=dg.in_process_executor), *parts
+        dg.Definitions(assets=[_broken(one) for one in broken], executor=dg.in_process_executor),
+        define_care(settings),
+        *parts,
     )
 
 

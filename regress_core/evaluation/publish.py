@@ -7,8 +7,6 @@ from dataclasses import asdict
 from itertools import groupby, islice
 from typing import Any
 
-from filelock import FileLock
-
 from regress_core.checks.outcome import CheckResult
 from regress_core.evaluation.outputs import write_outputs
 from regress_core.evaluation.plan import EvaluationPlan
@@ -41,7 +39,7 @@ def publish(plan: EvaluationPlan, ports: Ports, summary: RunRegressionSummary) -
     Safe to repeat after a crash at any point: file names are fixed by evaluation and revision, and the
     journal keeps the evidence until the end. Processes that finish the same evaluation take turns.
     """
-    with FileLock(ports.store / "publish.lock"):
+    with ports.history.lock():
         row = ports.journal.evaluation(plan.evaluation_id)
         pending = row is not None and row.state == "running" and row.revision == plan.revision
         if pending:

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import cast
 
@@ -13,7 +14,8 @@ import duckdb
 import pyarrow as pa
 
 from regress_core.errors import InputError
-from regress_core.history.store import BadFile, History
+from regress_core.history.listing import BadFile, retried
+from regress_core.history.store import History, Listing
 from regress_core.history.tables import SCHEMAS, TABLE_NAMES, TableName, keys_of
 
 _THRESHOLD_VIOLATIONS = """
@@ -73,23 +75,46 @@ def query(history: History, sql: str) -> Answer:
     Raises:
         InputError: If DuckDB refuses the statement; the message is DuckDB's first line.
     """
-    bad: list[BadFile] = []
-    with duckdb.connect(":memory:") as connection:
-        connection.execute("SET TimeZone = 'UTC'")
-        for table in TABLE_NAMES:
-            listing = history.list(table)
-            bad += listing.bad
-            _create_view(connection, table, [str(path) for path in listing.files])
-        connection.execute(_THRESHOLD_VIOLATIONS)
-        connection.execute(_TRENDS)
+    return retried(lambda: _query(history, sql))
+
+
+def _query(history: History, sql: str) -> Answer:
+    with connected(history) as (connection, listings):
         try:
             relation = cast("duckdb.DuckDBPyRelation | None", connection.sql(sql))  # None: no result at all
             result = _NOTHING if relation is None else relation.to_arrow_table()
         except duckdb.Error as error:
+            _raise_if_gone(listings, error)
             tables = ", ".join((*TABLE_NAMES, *VIEWS))
             text = str(error).splitlines()[0]
             raise InputError(text, field="SQL", remedy=f"tables: {tables}") from error
-    return Answer(result, tuple(bad))
+    return Answer(result, tuple(bad for listing in listings for bad in listing.bad))
+
+
+@contextmanager
+def connected(history: History) -> Generator[tuple[duckdb.DuckDBPyConnection, list[Listing]]]:
+    """Give a connection in memory with a view a table, and the files behind them."""
+    listings: list[Listing] = []
+    with duckdb.connect(":memory:") as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        for table in TABLE_NAMES:
+            listings.append(history.list(table))
+            _create_view(connection, table, [str(path) for path in listings[-1].files])
+        connection.execute(_THRESHOLD_VIOLATIONS)
+        connection.execute(_TRENDS)
+        yield connection, listings
+
+
+def _raise_if_gone(listings: Sequence[Listing], error: duckdb.Error) -> None:
+    """Tell a file that a compaction has taken away meanwhile from a statement at fault.
+
+    Raises:
+        FileNotFoundError: If a listed file is gone.
+    """
+    for listing in listings:
+        for path in listing.files:
+            if not path.exists():
+                raise FileNotFoundError(path) from error
 
 
 def _quoted_path(path: str) -> str:

@@ -13,10 +13,13 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from filelock import FileLock
 
 from regress_core.errors import InputError
-from regress_core.files import TEMPORARY_PREFIX, replacing_file
+from regress_core.files import replacing_file
+from regress_core.history.listing import COMPACTED_PREFIX, BadFile, list_folder, retried
 from regress_core.history.tables import (
     EVALUATION_TABLES,
     SCHEMA_VERSION,
@@ -27,16 +30,11 @@ from regress_core.history.tables import (
 )
 from regress_core.records.json_io import clean_text
 
+_KEY = "evaluation_id"
+_READ_AT_ONCE = 16  # records may be large
+
 Row = Mapping[str, Any]
 """Column name to value; a column that is left out is null."""
-
-
-@dataclass(frozen=True, slots=True)
-class BadFile:
-    """A file of the history that cannot be read, and why."""
-
-    path: Path
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,36 +79,43 @@ class History:
     def _folder(self, table: TableName, suite: str, month: str) -> Path:
         return self.root / table / f"suite={suite}" / f"month={month}"
 
+    def lock(self) -> FileLock:
+        """Give the lock that is held while files are put in or taken away."""
+        return FileLock(self.root.parent / "publish.lock")
+
+    def folders(self, table: TableName, suite: str = "*") -> list[Path]:
+        """List the folders of a table, or of one suite in it, by suite and month."""
+        return sorted((self.root / table).glob(f"suite={suite}/month=*"))
+
     def list(self, table: TableName, suite: str = "*") -> Listing:
         """List the files of a table, or of one suite in it, each with its footer checked.
 
         Raises:
             InputError: If a file was written by a newer major version; the message names it.
         """
-        files: list[Path] = []
-        bad: list[BadFile] = []
-        for path in sorted((self.root / table).glob(f"suite={suite}/month=*/*.parquet")):
-            if path.name.startswith(TEMPORARY_PREFIX):
-                continue
-            reason = _fault(path)
-            if reason is None:
-                files.append(path)
-            else:
-                bad.append(BadFile(path, reason))
-        return Listing(tuple(files), tuple(bad))
+        found = retried(lambda: [list_folder(folder) for folder in self.folders(table, suite)])
+        return Listing(
+            tuple(path for one in found for path in one.files), tuple(bad for one in found for bad in one.bad)
+        )
 
     def table(self, table: TableName) -> pa.Table:
         """Read a whole table into memory, every revision, for a notebook; unreadable files are left out."""
-        tables = [pq.read_table(path) for path in self.list(table).files]
-        empty = SCHEMAS[table].empty_table()
-        return pa.concat_tables([empty, *tables], promote_options="default")
+        return self._read(table, "*", SCHEMAS[table].names)
 
     def columns_of(self, table: EvaluationTable, suite: str, columns: Sequence[str]) -> pa.Table:
         """Read some columns of one suite's rows, every revision; unreadable files are left out."""
-        files = self.list(table, suite).files
-        tables = [pq.read_table(path, columns=list(columns)) for path in files]
+        return self._read(table, suite, columns)
+
+    def _read(self, table: TableName, suite: str, columns: Sequence[str]) -> pa.Table:
+        """Read columns; one that an older file does not have is null."""
+
+        def read() -> list[pa.Table]:
+            return [
+                pq.ParquetFile(path).read(columns=list(columns)) for path in self.list(table, suite).files
+            ]
+
         empty = SCHEMAS[table].empty_table().select(list(columns))
-        return pa.concat_tables([empty, *tables], promote_options="default")
+        return pa.concat_tables([empty, *retried(read)], promote_options="default")
 
     def rows_of(
         self, table: TableName, evaluation_id: str, columns: Sequence[str] | None = None
@@ -129,15 +134,37 @@ class History:
         """
         wanted = SCHEMAS[table].names if columns is None else list(columns)
         absent = dict.fromkeys(wanted)
-        files = (self.root / table).glob(f"suite=*/month=*/{evaluation_id}-*.parquet")
-        for path in sorted(files, key=lambda file: int(file.stem.rpartition("-")[2])):
-            reason = _fault(path)
-            if reason is not None:
-                remedy = "restore the file, or evaluate anew with --fresh"
-                raise InputError(f"cannot be read: {reason}", file=path, remedy=remedy)
-            with pq.ParquetFile(path) as file:
-                for batch in file.iter_batches(batch_size=16, use_threads=False, columns=wanted):
+        with ExitStack() as stack:
+            # All are opened at once: what a compaction takes away from then on can still be read.
+            for file, is_compacted in retried(lambda: self._open(table, evaluation_id, stack)):
+                batches = (
+                    _own_batches(file, evaluation_id, wanted) if is_compacted else _batches(file, wanted)
+                )
+                for batch in batches:
                     yield from ({**absent, **row} for row in batch.to_pylist())
+
+    def _open(
+        self, table: TableName, evaluation_id: str, stack: ExitStack
+    ) -> list[tuple[pq.ParquetFile, bool]]:
+        """Open the files with rows of an evaluation, in the order of its revisions; tell compacted ones."""
+        paths: list[Path] = []
+        for folder in self.folders(table):
+            own = sorted(folder.glob(f"{evaluation_id}-*.parquet"), key=_number)
+            compacted = list(folder.glob(f"{COMPACTED_PREFIX}*.parquet"))
+            if not own and not compacted:
+                continue
+            listing = list_folder(folder)
+            for bad in listing.bad:
+                if bad.path in (*own, *compacted):
+                    remedy = "restore the file, or evaluate anew with --fresh"
+                    raise InputError(f"cannot be read: {bad.reason}", file=bad.path, remedy=remedy)
+            if any(name.rpartition("-")[0] == evaluation_id for name in listing.replaced):
+                paths += [path for path in listing.files if path in compacted]
+            paths += [path for path in own if path in listing.files]
+        return [
+            (stack.enter_context(pq.ParquetFile(path)), path.name.startswith(COMPACTED_PREFIX))
+            for path in paths
+        ]
 
     def rows_by_trial(
         self, table: TableName, evaluation_id: str, case_id: str | None = None
@@ -160,16 +187,32 @@ class History:
         return found
 
 
-def _fault(path: Path) -> str | None:
-    try:
-        metadata = pq.read_metadata(path).metadata or {}
-    except (OSError, pa.ArrowInvalid) as error:
-        return str(error).splitlines()[0]
-    version = int(metadata.get(VERSION_KEY, b"0"))
-    if version > SCHEMA_VERSION:
-        message = f"written with history schema {version}, this program reads up to {SCHEMA_VERSION}"
-        raise InputError(message, file=path, remedy="upgrade regress")
-    return None
+def _number(path: Path) -> int:
+    """Give the number of a revision's file."""
+    return int(path.stem.rpartition("-")[2])
+
+
+def _batches(file: pq.ParquetFile, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    return file.iter_batches(batch_size=_READ_AT_ONCE, use_threads=False, columns=list(columns))
+
+
+def _own_batches(
+    file: pq.ParquetFile, evaluation_id: str, columns: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    """Read the rows of one evaluation out of many, from the row groups that may hold some."""
+    groups = [number for number in range(file.num_row_groups) if _may_hold(file, number, evaluation_id)]
+    read = list(dict.fromkeys([*columns, _KEY]))
+    for batch in file.iter_batches(_READ_AT_ONCE, row_groups=groups, use_threads=False, columns=read):
+        own = pc.equal(batch.column(_KEY), pa.scalar(evaluation_id))
+        yield batch.filter(own).select([name for name in batch.schema.names if name in columns])
+
+
+def _may_hold(file: pq.ParquetFile, group: int, evaluation_id: str) -> bool:
+    metadata = file.metadata.row_group(group)
+    statistics = metadata.column(file.schema_arrow.get_field_index(_KEY)).statistics
+    if statistics is None or not statistics.has_min_max:
+        return True
+    return str(statistics.min) <= evaluation_id <= str(statistics.max)
 
 
 class RevisionWriter:

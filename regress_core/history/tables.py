@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import pyarrow as pa
 
@@ -272,6 +272,12 @@ SCHEMAS: dict[TableName, pa.Schema] = {
         ]
     ),
 }
+
+
+def kind_of(schema: pa.Schema, column: str) -> str:
+    """Give a column's type as text; Parquet calls the values of a list otherwise than Arrow does."""
+    field: Any = cast("Any", schema).field(column)
+    return str(field.type).replace("element:", "item:")
 
 
 def keys_of(table: EvaluationTable) -> tuple[str, ...]:

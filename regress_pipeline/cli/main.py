@@ -8,7 +8,7 @@ from io import TextIOWrapper
 
 import typer
 
-from regress_pipeline.cli import calibrate, demo, import_, pipeline, review, run, sql
+from regress_pipeline.cli import calibrate, demo, history, import_, pipeline, review, run, sql
 
 app = typer.Typer(
     name="regress",
@@ -26,6 +26,7 @@ app.command("accept")(review.accept)
 app.command("reject")(review.reject)
 app.command("override")(review.override)
 app.command("sql")(sql.sql)
+app.add_typer(history.app, name="history")
 app.add_typer(pipeline.app, name="pipeline")
 app.command("demo")(demo.demo)
 

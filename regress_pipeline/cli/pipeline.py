@@ -106,3 +106,30 @@ def dev(
     from regress_pipeline.cli.actions import pipeline as action
 
     action.dev(store=store, port=port)
+
+
+@app.command()
+def status(
+    suites: Annotated[
+        list[str] | None, typer.Argument(metavar="[SUITE]...", help="Names or folders; all if left out.")
+    ] = None,
+    store: Store = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say how suites stand: last evaluations, unfinished ones, orphaned cases, the next night."""
+    from regress_pipeline.cli.actions import store_care as action
+
+    raise typer.Exit(action.status(suites or (), store, as_json=as_json))
+
+
+@app.command()
+def prune(
+    keep_days: Annotated[
+        int | None, typer.Option(min=1, help="Of how many days all runs stay. Default: settings, else 30.")
+    ] = None,
+    store: Store = None,
+) -> None:
+    """Delete Dagster's old runs and their events; the history is not touched."""
+    from regress_pipeline.cli.actions import store_care as action
+
+    raise typer.Exit(action.prune_log(keep_days, store))

@@ -105,8 +105,13 @@ def test_each_suite_has_its_assets_check_job_and_partitions(tmp_path: Path) -> N
             assert partitions.name == f"cases/{key.path[0]}"
         assert graph.get(key).backfill_policy == dg.BackfillPolicy.multi_run(300)
     assert {(check.asset_key.to_user_string(), check.name) for check in graph.asset_check_keys} == {
-        ("a-b/case_summaries", "no_regression"),
-        ("shop/case_summaries", "no_regression"),
+        (f"{suite}/{asset}", check)
+        for suite in ("a-b", "shop")
+        for asset, check in (
+            ("case_summaries", "no_regression"),
+            ("suite_summary", "gate"),
+            ("suite_summary", "trend"),
+        )
     }
     assert {job_name("a-b"), job_name("shop")} <= set(repository.job_names)
 

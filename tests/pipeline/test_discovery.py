@@ -8,6 +8,7 @@ import dagster as dg
 import pytest
 
 from regress_pipeline.assets import job_name
+from regress_pipeline.care import CARE_NIGHT
 from regress_pipeline.definitions import BROKEN_GROUP, build_definitions
 from regress_pipeline.schedules import night_name
 from regress_pipeline.sensors import watch_name
@@ -30,7 +31,7 @@ def test_a_suite_with_a_schedule_runs_by_itself(bench: Bench) -> None:
     definitions = build_definitions(bench.settings)
     repository = definitions.get_repository_def()
 
-    (night,) = repository.schedule_defs
+    (night,) = [schedule for schedule in repository.schedule_defs if schedule.name != CARE_NIGHT]
     assert (night.name, night.job_name) == (night_name("by-night"), job_name("by-night"))
     assert (night.cron_schedule, night.execution_timezone) == ("30 2 * * *", "Europe/Berlin")
     assert night.default_status is dg.DefaultScheduleStatus.RUNNING

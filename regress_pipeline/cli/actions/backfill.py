@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 from regress_core.errors import InputError, os_error_text
@@ -14,7 +13,6 @@ from regress_core.evaluation.ports import Ports
 from regress_core.evaluation.summary import summarize_evaluation
 from regress_core.history.results import Only
 from regress_core.ids import utc_now
-from regress_core.records.times import utc_time
 from regress_core.suite.gate import ExitCode, FailOn, exit_code
 from regress_core.suite.loading import Selection
 from regress_pipeline.backfill import (
@@ -26,7 +24,7 @@ from regress_pipeline.backfill import (
     submit,
     wait,
 )
-from regress_pipeline.cli.actions.inputs import load_environment
+from regress_pipeline.cli.actions.inputs import date_option, load_environment
 from regress_pipeline.cli.actions.pipeline import evaluate_here, tell
 from regress_pipeline.cli.render import note, say
 from regress_pipeline.launch import Wanted
@@ -68,7 +66,7 @@ def backfill(choices: Choices, *, env_file: Path | None) -> ExitCode:
     """
     load_environment(env_file)
     settings = load_settings(store=choices.store)
-    selection = Selection(_patterns(choices.cases), choices.tags, _since(choices.since))
+    selection = Selection(_patterns(choices.cases), choices.tags, date_option(choices.since, "--since"))
     folders = [find_suite(text, settings) for text in dict.fromkeys(choices.suites)]
     wanted = [Wanted(one, choices.candidate, selection, choices.as_of, choices.only) for one in folders]
     backfills = plan_backfills(wanted, settings, note)
@@ -103,16 +101,6 @@ def _patterns(texts: Sequence[str]) -> tuple[str, ...]:
             raise InputError("names no case", file=text, field="--cases", remedy="one id or glob a line")
         patterns += found
     return tuple(patterns)
-
-
-def _since(text: str | None) -> datetime | None:
-    if text is None:
-        return None
-    moment = utc_time(text)
-    if moment is None:
-        remedy = "write it as 2026-06-30, or with a time as 2026-06-30T12:00:00Z"
-        raise InputError(f"{text!r} is no date", field="--since", remedy=remedy)
-    return moment
 
 
 def _here(backfills: Sequence[Backfill], choices: Choices, settings: Settings) -> ExitCode:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from dotenv import load_dotenv
@@ -12,6 +13,7 @@ from regress_core.evaluation.plan import EvaluationPlan, HowToRun, build_plan
 from regress_core.harness.replay.recorded_tools import ReplayMode
 from regress_core.harness.replay.start import InputMode
 from regress_core.ids import new_evaluation_id, utc_now
+from regress_core.records.times import utc_time
 from regress_core.suite.candidate import CANDIDATE_FILE, Candidate, load_candidate
 from regress_core.suite.gate import ExitCode
 from regress_core.suite.loading import CaseRef, Selection, Suite, load_suite, select_cases, suite_of_records
@@ -63,6 +65,19 @@ def load_environment(env_file: Path | None) -> None:
         load_dotenv(env_file, override=False, encoding="utf-8")
     except UnicodeDecodeError as error:
         raise InputError("not UTF-8", file=env_file, field="--env-file", remedy="save it as UTF-8") from error
+
+
+def date_option(text: str | None, option: str) -> datetime | None:
+    """Read an option that is a date or a time, in UTC.
+
+    Raises:
+        InputError: If it is none.
+    """
+    moment = None if text is None else utc_time(text)
+    if text is not None and moment is None:
+        remedy = "write it as 2026-06-30, or with a time as 2026-06-30T12:00:00Z"
+        raise InputError(f"{text!r} is no date", field=option, remedy=remedy)
+    return moment
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,157 @@
+"""What stands how: suites, their evaluations, what goes on and what is left undone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import dagster as dg
+from dagster._utils.schedules import schedule_execution_time_iterator
+
+from regress_core.errors import InputError
+from regress_core.evaluation.plan_rows import trigger_of
+from regress_core.evaluation.ports import JOURNAL_FILE, Ports
+from regress_core.history.results import OrphanedCase, orphaned
+from regress_core.history.store import History
+from regress_core.history.trends import TrendPoint, recent_evaluations, trend_alarm
+from regress_core.journal.journal import EvaluationRow
+from regress_core.records.json_io import loads_own
+from regress_core.records.loading import list_case_records
+from regress_core.suite.config import SuiteConfig
+from regress_core.suite.loading import load_suite_config
+from regress_core.suite.nightly import ScheduleConfig
+from regress_pipeline.home import dagster_home
+from regress_pipeline.partitions import partitions_name, unfinished_runs
+from regress_pipeline.settings import Settings
+from regress_pipeline.suites import SuiteFolder
+from regress_pipeline.workers import fail_dead_runs
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """An evaluation that is not finished.
+
+    Attributes:
+        done: How many trials have an outcome, of how many.
+        trials: How many there are.
+        runs: How many Dagster runs of it are queued or under way.
+        superseded: Whether a newer night has taken its place.
+    """
+
+    evaluation_id: str
+    trigger: str
+    created_at: datetime
+    candidate: str
+    done: int
+    trials: int
+    runs: int
+    superseded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteStatus:
+    """How a suite stands.
+
+    Attributes:
+        cases: How many cases its folder has.
+        registered: How many partitions Dagster has.
+        orphaned: Cases with results that the folder no longer has.
+        last: The newest finished evaluation of each trigger, the newest first.
+        unfinished: Evaluations that are not finished, the newest first.
+        next_night: When the schedule ticks next, UTC; None without one.
+        alarm: What is to be said of a slow decline of the nights.
+        error: What keeps the suite from being looked at in full; None if nothing does.
+    """
+
+    suite: SuiteFolder
+    cases: int
+    registered: int
+    orphaned: tuple[OrphanedCase, ...]
+    last: tuple[TrendPoint, ...]
+    unfinished: tuple[Unfinished, ...]
+    next_night: datetime | None
+    alarm: str | None
+    error: str | None
+
+
+_TRIGGERS = ("night", "backfill", "cases", "pipeline", "cli")
+
+
+def status_of(suites: Sequence[SuiteFolder], settings: Settings, now: datetime) -> list[SuiteStatus]:
+    """Look at suites; record files are listed and not read, and nothing is written but that a run is dead.
+
+    Raises:
+        InputError: If the store cannot be read.
+    """
+    if not (settings.store / JOURNAL_FILE).is_file():
+        return [_status(one, settings, now, None, None) for one in suites]
+    home = dagster_home(settings.store)
+    with Ports.open(settings.store) as ports, dg.DagsterInstance.from_config(str(home)) as instance:
+        fail_dead_runs(instance, settings.store, now)
+        return [_status(one, settings, now, ports, instance) for one in suites]
+
+
+def _status(
+    suite: SuiteFolder,
+    settings: Settings,
+    now: datetime,
+    ports: Ports | None,
+    instance: dg.DagsterInstance | None,
+) -> SuiteStatus:
+    config = load_suite_config(suite.root)
+    ids, error = _case_ids(suite, config)
+    history = History.open(settings.store)
+    last = [point for trigger in _TRIGGERS for point in recent_evaluations(history, suite.name, trigger, 1)]
+    nights = recent_evaluations(history, suite.name, "night", config.trend.evaluations)
+    keys = instance.get_dynamic_partitions(partitions_name(suite.name)) if instance else ()
+    return SuiteStatus(
+        suite=suite,
+        cases=len(ids),
+        registered=len(keys),
+        orphaned=orphaned(history, suite.name, ids) if error is None else (),
+        last=tuple(sorted(last, key=lambda point: point.created_at, reverse=True)),
+        unfinished=_unfinished(suite, ports, instance) if ports and instance else (),
+        next_night=None if config.schedule is None else _next(config.schedule, now),
+        alarm=trend_alarm(nights, config.trend),
+        error=error,
+    )
+
+
+def _case_ids(suite: SuiteFolder, config: SuiteConfig) -> tuple[list[str], str | None]:
+    try:
+        return [case.case_id for case in list_case_records(suite.root / config.records)], None
+    except InputError as error:
+        return [], str(error)
+
+
+def _unfinished(suite: SuiteFolder, ports: Ports, instance: dg.DagsterInstance) -> tuple[Unfinished, ...]:
+    rows = ports.journal.evaluations_of(suite.name)
+    nights = [row.evaluation_id for row in rows if trigger_of(row) == "night"]
+    return tuple(
+        _one(row, ports, instance, superseded=row.evaluation_id in nights[1:])
+        for row in rows
+        if row.state == "running"
+    )
+
+
+def _one(row: EvaluationRow, ports: Ports, instance: dg.DagsterInstance, *, superseded: bool) -> Unfinished:
+    plan = loads_own(row.plan)
+    cases, done = ports.journal.progress(row.evaluation_id)
+    return Unfinished(
+        evaluation_id=row.evaluation_id,
+        trigger=trigger_of(row),
+        created_at=row.created_at,
+        candidate=plan["candidate"]["label"],
+        done=done,
+        trials=cases * plan["how"]["trials"],
+        runs=len(unfinished_runs(instance, row.suite, row.evaluation_id)),
+        superseded=superseded,
+    )
+
+
+def _next(schedule: ScheduleConfig, now: datetime) -> datetime:
+    ticks = schedule_execution_time_iterator(
+        now.timestamp(), schedule.cron, schedule.timezone, ascending=True
+    )
+    return next(tick for tick in ticks if tick > now).astimezone(now.tzinfo)
