@@ -20,6 +20,7 @@ from regress_core.calls.prices import NANOUSD
 from regress_core.errors import InputError
 from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.evaluation.ports import Ports
+from regress_core.ids import utc_now
 from regress_core.suite.loading import Warn
 from regress_pipeline.assets import op_name
 from regress_pipeline.home import dagster_environment, dagster_home
@@ -34,6 +35,7 @@ from regress_pipeline.partitions import (
 )
 from regress_pipeline.settings import Settings
 from regress_pipeline.suites import SuiteFolder, find_suites
+from regress_pipeline.workers import fail_dead_runs
 
 _BEATS_WITHIN = timedelta(seconds=120)
 _DAEMONS = ("BACKFILL", "QUEUED_RUN_COORDINATOR")
@@ -115,6 +117,7 @@ def submit(backfills: Sequence[Backfill], settings: Settings) -> list[str]:
     home = dagster_home(settings.store)
     with partitions_lock(settings.store):
         with dg.DagsterInstance.from_config(str(home)) as instance:
+            fail_dead_runs(instance, settings.store, utc_now())
             for backfill in backfills:
                 cases = [case.case_id for case in backfill.plan.suite.cases]
                 register_cases(instance, backfill.suite.name, cases)

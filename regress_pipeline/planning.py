@@ -83,7 +83,8 @@ def plan_of_run(
         raise InputError(f"{named} in this store", field="evaluation_id")
     of_backfill = cases_of_backfill(backfill_id, context.instance, suite.name) if backfill_id else set[str]()
     wanted = of_backfill or set(cases)
-    return _entered(config, suite, ports, context, wanted, evaluation_id)
+    is_backfill = backfill_id is not None
+    return _entered(config, suite, ports, context, wanted, evaluation_id, is_backfill=is_backfill)
 
 
 def _row_of(evaluation_id: str, suite: SuiteFolder, ports: Ports) -> EvaluationRow | None:
@@ -103,6 +104,8 @@ def _entered(
     context: dg.AssetExecutionContext,
     wanted: set[str],
     evaluation_id: str,
+    *,
+    is_backfill: bool,
 ) -> EvaluationPlan:
     if config.as_of:
         loaded = suite_as_of(suite.name, config.as_of, ports)
@@ -112,7 +115,8 @@ def _entered(
     planned = [case for case in loaded.cases if case.case_id in wanted]
     if not planned:
         raise InputError("none of this run's partitions is a case of the suite any more", file=suite.root)
+    trigger = "backfill" if config.as_of or is_backfill else "pipeline"
     plan = build_plan(
-        loaded, candidate, planned, trigger="pipeline", clock=utc_now, new_id=lambda _: evaluation_id
+        loaded, candidate, planned, trigger=trigger, clock=utc_now, new_id=lambda _: evaluation_id
     )
     return join(plan, ports.journal)

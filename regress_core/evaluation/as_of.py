@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 from regress_core.errors import InputError
 from regress_core.evaluation.entering import planned
-from regress_core.evaluation.plan import EvaluationPlan
-from regress_core.evaluation.plan_rows import trigger_of
+from regress_core.evaluation.plan import EvaluationPlan, Trigger
+from regress_core.evaluation.plan_rows import planned_case_ids, trigger_of
 from regress_core.evaluation.ports import Ports
 from regress_core.files import write_bytes
 from regress_core.history.tables import TableName
 from regress_core.journal.journal import EvaluationRow, Journal
 from regress_core.records.canonical import hash_text
+from regress_core.records.json_io import loads_own
 from regress_core.records.times import utc_time
 from regress_core.suite.loading import CaseRef, RecordRef, Suite
 
-_FIELD = "as_of"
+_FIELD = "--as-of"
 
 
 def suite_as_of(name: str, as_of: str, ports: Ports) -> Suite:
@@ -29,9 +30,10 @@ def suite_as_of(name: str, as_of: str, ports: Ports) -> Suite:
 
     Args:
         name: The suite's name.
-        as_of: A finished evaluation's id; or a date, whose end in UTC counts, or a time: the newest finished
-            evaluation that was begun by then. The sensor's do not count for a time, for they are of changed
-            cases only.
+        as_of: A finished evaluation's id; or a date, whose end in UTC counts, or a time. That means the suite
+            as the newest finished evaluation begun by then found it, with all cases that were evaluated of
+            it by then: of the evaluations with the same content the one with the most cases counts. Those of
+            the sensor and of backfills do not count, for they are of a few cases, or of an older suite.
         ports: The store.
 
     Raises:
@@ -58,11 +60,25 @@ def _row(name: str, as_of: str, journal: Journal) -> EvaluationRow:
             remedy = "name an evaluation's id (see `regress sql`), or a date such as 2026-06-30"
             raise InputError(f"no evaluation {as_of} in this store", field=_FIELD, remedy=remedy)
         return row
-    for row in journal.evaluations_of(name):
-        if row.created_at <= moment and row.state == "finished" and trigger_of(row) != "cases":
-            return row
-    message = f"no finished evaluation of suite {name} up to {as_of}"
-    raise InputError(message, field=_FIELD, remedy="name a later date, or an evaluation's id")
+    rows = [
+        row
+        for row in journal.evaluations_of(name)
+        if row.created_at <= moment and row.state == "finished" and trigger_of(row) not in _OF_A_PART
+    ]
+    if not rows:
+        message = f"no finished evaluation of suite {name} up to {as_of}, those of a part of it aside"
+        raise InputError(message, field=_FIELD, remedy="name a later date, or an evaluation's id")
+    newest = _content_hash(rows[0])
+    # The hash is over the whole suite, also where only some of its cases were evaluated.
+    same = [row for row in rows if _content_hash(row) == newest]
+    return max(same, key=lambda row: len(planned_case_ids(row.evaluation_id, journal)))
+
+
+_OF_A_PART: tuple[Trigger, ...] = ("cases", "backfill")
+
+
+def _content_hash(row: EvaluationRow) -> str:
+    return loads_own(row.plan)["suite"]["contentHash"]
 
 
 def _moment(text: str) -> datetime | None:
@@ -70,7 +86,7 @@ def _moment(text: str) -> datetime | None:
         day = date.fromisoformat(text)
     except ValueError:
         return utc_time(text)
-    return datetime.combine(day + timedelta(days=1), time(), UTC) - timedelta(microseconds=1)
+    return datetime.combine(day, time.max, UTC)
 
 
 class _Kept:
@@ -109,8 +125,9 @@ class _Kept:
 
     def _ref(self, row: dict[str, Any]) -> RecordRef:
         text: str = row["record_json"]
+        data = text.encode()
         sha256 = hash_text(text)
         path = (self._folder / f"{sha256}.json").absolute()
-        if not path.exists():
-            write_bytes(path, text.encode())
+        if not path.is_file() or path.read_bytes() != data:
+            write_bytes(path, data)
         return RecordRef(str(path), sha256)

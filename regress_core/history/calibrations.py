@@ -49,7 +49,7 @@ def keep_calibrations(
         for calibration in calibrations
         if calibration.compared
     ]
-    with history.calibration_writer(f"{now:%Y-%m}", calibration_id) as writer:
+    with history.lock(), history.calibration_writer(f"{now:%Y-%m}", calibration_id) as writer:
         writer.write("calibrations", rows)
 
 

@@ -15,13 +15,14 @@ import duckdb
 from regress_core.errors import InputError
 from regress_core.files import replacing_folder
 from regress_core.history.listing import retried
-from regress_core.history.sql import connected
+from regress_core.history.sql import connected, raise_if_gone
 from regress_core.history.store import History
 from regress_core.history.tables import SCHEMAS, TABLE_NAMES, TableName, kind_of
 
 ExportFormat = Literal["parquet", "csv", "jsonl"]
 
 _MARK = "regress-export.txt"
+_ISO = "'%Y-%m-%dT%H:%M:%S.%fZ'"
 _OPTIONS = {
     "parquet": "FORMAT parquet, COMPRESSION zstd",
     "csv": "FORMAT csv, HEADER",
@@ -39,7 +40,7 @@ def export(
 ) -> dict[TableName, int]:
     """Write the newest revision of every row to `<table>.<format>`, the whole folder or nothing.
 
-    Lists are JSON in CSV. Calibrations are of no suite and always there.
+    Times are ISO 8601 in UTC, lists are JSON in CSV. Calibrations are of no suite and always there.
 
     Args:
         history: The history.
@@ -65,7 +66,7 @@ def export(
             (fresh / _MARK).write_text("written by regress history export\n", encoding="utf-8")
             return _write(history, fresh, file_format, suites, since)
 
-    return retried(write)
+    return retried(write, history.lock())
 
 
 def _write(
@@ -82,11 +83,10 @@ def _write(
             try:
                 copied = connection.execute(f"COPY ({query}) TO '{target}' ({_OPTIONS[file_format]})", values)
                 counts[table] = int(copied.fetchall()[0][0])
-            except duckdb.IOException as error:
-                gone = [path for listing in listings for path in listing.files if not path.exists()]
-                if gone:
-                    raise FileNotFoundError(gone[0]) from error
-                raise InputError(str(error).splitlines()[0], file=folder) from error
+            except duckdb.Error as error:  # an unreadable file, a full disk
+                raise_if_gone(listings, error)
+                remedy = "see `regress history verify`"
+                raise InputError(str(error).splitlines()[0], field=table, remedy=remedy) from error
     return counts
 
 
@@ -94,9 +94,9 @@ def _query(
     table: TableName, file_format: ExportFormat, suites: Sequence[str], since: datetime | None
 ) -> tuple[str, list[object]]:
     columns = "*"
-    if file_format == "csv":
+    if file_format != "parquet":
         schema = SCHEMAS[table]
-        columns = ", ".join(_csv_column(name, kind_of(schema, name)) for name in schema.names)
+        columns = ", ".join(_text_column(name, kind_of(schema, name), file_format) for name in schema.names)
     conditions: list[str] = []
     values: list[object] = []
     if suites and table != "calibrations":
@@ -111,5 +111,9 @@ def _query(
     return f"SELECT {columns} FROM {table}{where}", values  # noqa: S608 - names of ours, values are parameters
 
 
-def _csv_column(name: str, kind: str) -> str:
-    return f'to_json("{name}")::VARCHAR AS "{name}"' if kind.startswith("list") else f'"{name}"'
+def _text_column(name: str, kind: str, file_format: ExportFormat) -> str:
+    if kind.startswith("timestamp"):  # the connection's zone is UTC
+        return f'strftime("{name}", {_ISO}) AS "{name}"'
+    if kind.startswith("list") and file_format == "csv":
+        return f'to_json("{name}")::VARCHAR AS "{name}"'
+    return f'"{name}"'

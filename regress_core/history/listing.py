@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from filelock import FileLock
 
 from regress_core.errors import InputError
 from regress_core.files import TEMPORARY_PREFIX
@@ -21,6 +23,7 @@ from regress_core.records.json_io import dumps, loads
 T = TypeVar("T")
 
 COMPACTED_PREFIX = "compacted-"
+RESTORE = "restore it from a backup, or evaluate anew with --fresh"
 _REPLACES_KEY = b"regress.replaces"
 _TRIES = 3
 
@@ -82,22 +85,51 @@ def _look(path: Path, files: list[Path], bad: list[BadFile], replaced: set[str])
         metadata = pq.read_metadata(path).metadata or {}
     except FileNotFoundError:
         raise  # a compaction has just taken it away
-    except (OSError, pa.ArrowInvalid) as error:
-        bad.append(BadFile(path, str(error).splitlines()[0]))
+    except (OSError, pa.ArrowException) as error:
+        bad.append(BadFile(path, _first_line(error)))
         return
-    version = int(metadata.get(VERSION_KEY, b"0"))
-    if version > SCHEMA_VERSION:
-        message = f"written with history schema {version}, this program reads up to {SCHEMA_VERSION}"
-        raise InputError(message, file=path, remedy="upgrade regress")
-    replaced.update(loads(metadata.get(_REPLACES_KEY, b"[]")))
+    try:
+        version = int(metadata.get(VERSION_KEY, b"0"))
+        if version > SCHEMA_VERSION:
+            message = f"written with history schema {version}, this program reads up to {SCHEMA_VERSION}"
+            raise InputError(message, file=path, remedy="upgrade regress")
+        replaced.update(loads(metadata.get(_REPLACES_KEY, b"[]")))
+    except ValueError as error:  # JsonError too
+        bad.append(BadFile(path, f"its metadata is no history's: {_first_line(error)}"))
+        return
     files.append(path)
 
 
-def retried(read: Callable[[], T]) -> T:
-    """Read again if a file vanishes meanwhile: a compaction has put another one in its place."""
+@contextmanager
+def naming(path: Path) -> Generator[None]:
+    """Name the file whose rows turn out to be unreadable, though its footer is not.
+
+    Raises:
+        InputError: In place of what pyarrow raises.
+        FileNotFoundError: As it is: a compaction has just taken the file away.
+    """
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        message = f"cannot be read: {_first_line(error)}"
+        raise InputError(message, file=path, remedy=RESTORE) from error
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+def retried(read: Callable[[], T], lock: FileLock | None = None) -> T:
+    """Read again if a file vanishes meanwhile: a compaction has put another one in its place.
+
+    The last try holds the lock that compactions take, where one is given: it cannot happen once more then.
+    """
     for _ in range(_TRIES - 1):
         try:
             return read()
         except FileNotFoundError:
             continue
-    return read()
+    with lock or nullcontext():
+        return read()

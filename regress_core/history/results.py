@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -49,8 +49,8 @@ def lacking(
 ) -> tuple[CaseRef, ...]:
     """Pick the cases on which a candidate has no result yet, or one that failed or told nothing.
 
-    A result on another baseline record is none. Of several results the newest counts, of several trials the
-    worst, as in a summary.
+    A result on another baseline record is none. Of several results that of the evaluation begun last counts,
+    for its rules are the newest; of several trials the worst, as in a summary.
 
     Args:
         history: The history.
@@ -62,41 +62,46 @@ def lacking(
     baselines = {case.case_id: case.baseline.sha256 for case in cases}
     rows = [
         row
-        for row in _results(history, suite)
+        for row in history.columns_of("case_results", suite, _COLUMNS).to_pylist()
         if row["candidate_id"] == candidate_id and row["baseline_sha256"] == baselines.get(row["case_id"])
     ]
-    found = {case_id: _result(trials) for case_id, trials in _newest(rows).items()}
+    found = {case_id: _result(trials) for case_id, trials in _newest(rows, _begun(history, suite)).items()}
     return tuple(case for case in cases if found.get(case.case_id, "missing") == only)
 
 
 def orphaned(history: History, suite: str, case_ids: Iterable[str]) -> tuple[OrphanedCase, ...]:
     """List the cases that the history has results of and the suite does not have any more, by id."""
     there = set(case_ids)
-    gone = [row for row in _results(history, suite) if row["case_id"] not in there]
+    rows = history.columns_of("case_results", suite, _COLUMNS).to_pylist()
+    gone = [row for row in rows if row["case_id"] not in there]
     return tuple(
-        OrphanedCase(case_id, trials[0]["evaluation_id"], max(row["finished_at"] for row in trials))
-        for case_id, trials in sorted(_newest(gone).items())
+        OrphanedCase(case_id, trials[0]["evaluation_id"], _decided(trials))
+        for case_id, trials in sorted(_newest(gone, _begun(history, suite)).items())
     )
 
 
-def _results(history: History, suite: str) -> Iterator[dict[str, Any]]:
-    yield from history.columns_of("case_results", suite, _COLUMNS).to_pylist()
+def _begun(history: History, suite: str) -> dict[str, datetime]:
+    """Give by evaluation id when it was begun."""
+    rows = history.columns_of("evaluations", suite, ("evaluation_id", "created_at")).to_pylist()
+    return {row["evaluation_id"]: row["created_at"] for row in rows}
 
 
-def _newest(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Give each case's trials in the evaluation that decided it last, the newest revision of each trial."""
+def _newest(rows: Sequence[dict[str, Any]], begun: Mapping[str, datetime]) -> dict[str, list[dict[str, Any]]]:
+    """Give each case's trials in the evaluation begun last, the newest revision of each trial."""
     trials: dict[tuple[str, str], dict[int, dict[str, Any]]] = {}
     for row in rows:
         of_case = trials.setdefault((row["case_id"], row["evaluation_id"]), {})
         before = of_case.get(row["trial"])
         if before is None or before["revision"] <= row["revision"]:
             of_case[row["trial"]] = row
-    newest: dict[str, list[dict[str, Any]]] = {}
-    for (case_id, _), of_case in trials.items():
+    newest: dict[str, tuple[datetime, list[dict[str, Any]]]] = {}
+    for (case_id, evaluation_id), of_case in trials.items():
         found = list(of_case.values())
-        if case_id not in newest or _decided(newest[case_id]) < _decided(found):
-            newest[case_id] = found
-    return newest
+        # An evaluation's tables appear one after the other: this one's own row may not be there yet.
+        moment = begun.get(evaluation_id) or _decided(found)
+        if case_id not in newest or newest[case_id][0] < moment:
+            newest[case_id] = (moment, found)
+    return {case_id: found for case_id, (_, found) in newest.items()}
 
 
 def _decided(trials: Sequence[dict[str, Any]]) -> datetime:

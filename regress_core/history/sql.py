@@ -75,7 +75,7 @@ def query(history: History, sql: str) -> Answer:
     Raises:
         InputError: If DuckDB refuses the statement; the message is DuckDB's first line.
     """
-    return retried(lambda: _query(history, sql))
+    return retried(lambda: _query(history, sql), history.lock())
 
 
 def _query(history: History, sql: str) -> Answer:
@@ -84,7 +84,7 @@ def _query(history: History, sql: str) -> Answer:
             relation = cast("duckdb.DuckDBPyRelation | None", connection.sql(sql))  # None: no result at all
             result = _NOTHING if relation is None else relation.to_arrow_table()
         except duckdb.Error as error:
-            _raise_if_gone(listings, error)
+            raise_if_gone(listings, error)
             tables = ", ".join((*TABLE_NAMES, *VIEWS))
             text = str(error).splitlines()[0]
             raise InputError(text, field="SQL", remedy=f"tables: {tables}") from error
@@ -93,19 +93,28 @@ def _query(history: History, sql: str) -> Answer:
 
 @contextmanager
 def connected(history: History) -> Generator[tuple[duckdb.DuckDBPyConnection, list[Listing]]]:
-    """Give a connection in memory with a view a table, and the files behind them."""
-    listings: list[Listing] = []
+    """Give a connection in memory with a view a table, and the files behind them.
+
+    Raises:
+        InputError: If a file has a footer that DuckDB cannot read, or a newer major version.
+        FileNotFoundError: If a compaction has just taken a file away.
+    """
     with duckdb.connect(":memory:") as connection:
         connection.execute("SET TimeZone = 'UTC'")
-        for table in TABLE_NAMES:
-            listings.append(history.list(table))
-            _create_view(connection, table, [str(path) for path in listings[-1].files])
-        connection.execute(_THRESHOLD_VIOLATIONS)
-        connection.execute(_TRENDS)
+        listings = [history.list(table) for table in TABLE_NAMES]
+        try:
+            for table, listing in zip(TABLE_NAMES, listings, strict=True):
+                _create_view(connection, table, [str(path) for path in listing.files])
+            connection.execute(_THRESHOLD_VIOLATIONS)
+            connection.execute(_TRENDS)
+        except duckdb.Error as error:
+            raise_if_gone(listings, error)
+            remedy = "see `regress history verify`"
+            raise InputError(str(error).splitlines()[0], file=history.root, remedy=remedy) from error
         yield connection, listings
 
 
-def _raise_if_gone(listings: Sequence[Listing], error: duckdb.Error) -> None:
+def raise_if_gone(listings: Sequence[Listing], error: duckdb.Error) -> None:
     """Tell a file that a compaction has taken away meanwhile from a statement at fault.
 
     Raises:

@@ -19,7 +19,7 @@ from filelock import FileLock
 
 from regress_core.errors import InputError
 from regress_core.files import replacing_file
-from regress_core.history.listing import COMPACTED_PREFIX, BadFile, list_folder, retried
+from regress_core.history.listing import COMPACTED_PREFIX, RESTORE, BadFile, list_folder, naming, retried
 from regress_core.history.tables import (
     EVALUATION_TABLES,
     SCHEMA_VERSION,
@@ -99,23 +99,30 @@ class History:
         )
 
     def table(self, table: TableName) -> pa.Table:
-        """Read a whole table into memory, every revision, for a notebook; unreadable files are left out."""
+        """Read a whole table into memory, every revision, for a notebook; unreadable files are left out.
+
+        Raises:
+            InputError: If a file is readable in part only, or written by a newer major version.
+        """
         return self._read(table, "*", SCHEMAS[table].names)
 
     def columns_of(self, table: EvaluationTable, suite: str, columns: Sequence[str]) -> pa.Table:
-        """Read some columns of one suite's rows, every revision; unreadable files are left out."""
+        """Read some columns of one suite's rows, every revision; unreadable files are left out.
+
+        Raises:
+            InputError: As `table`.
+        """
         return self._read(table, suite, columns)
 
     def _read(self, table: TableName, suite: str, columns: Sequence[str]) -> pa.Table:
         """Read columns; one that an older file does not have is null."""
 
         def read() -> list[pa.Table]:
-            return [
-                pq.ParquetFile(path).read(columns=list(columns)) for path in self.list(table, suite).files
-            ]
+            listings = [list_folder(folder) for folder in self.folders(table, suite)]
+            return [_read_file(path, columns) for one in listings for path in one.files]
 
         empty = SCHEMAS[table].empty_table().select(list(columns))
-        return pa.concat_tables([empty, *retried(read)], promote_options="default")
+        return pa.concat_tables([empty, *retried(read, self.lock())], promote_options="default")
 
     def rows_of(
         self, table: TableName, evaluation_id: str, columns: Sequence[str] | None = None
@@ -136,18 +143,21 @@ class History:
         absent = dict.fromkeys(wanted)
         with ExitStack() as stack:
             # All are opened at once: what a compaction takes away from then on can still be read.
-            for file, is_compacted in retried(lambda: self._open(table, evaluation_id, stack)):
+            for path, file in retried(lambda: self._open(table, evaluation_id, stack), self.lock()):
+                is_compacted = path.name.startswith(COMPACTED_PREFIX)
                 batches = (
                     _own_batches(file, evaluation_id, wanted) if is_compacted else _batches(file, wanted)
                 )
-                for batch in batches:
-                    yield from ({**absent, **row} for row in batch.to_pylist())
+                for rows in _named(path, batches):
+                    yield from ({**absent, **row} for row in rows)
 
     def _open(
         self, table: TableName, evaluation_id: str, stack: ExitStack
-    ) -> list[tuple[pq.ParquetFile, bool]]:
-        """Open the files with rows of an evaluation, in the order of its revisions; tell compacted ones."""
+    ) -> list[tuple[Path, pq.ParquetFile]]:
+        """Open the files with rows of an evaluation, in the order of its revisions."""
         paths: list[Path] = []
+        missing: list[BadFile] = []  # compacted files that cannot say whether they hold any
+        begun = False
         for folder in self.folders(table):
             own = sorted(folder.glob(f"{evaluation_id}-*.parquet"), key=_number)
             compacted = list(folder.glob(f"{COMPACTED_PREFIX}*.parquet"))
@@ -155,16 +165,18 @@ class History:
                 continue
             listing = list_folder(folder)
             for bad in listing.bad:
-                if bad.path in (*own, *compacted):
-                    remedy = "restore the file, or evaluate anew with --fresh"
-                    raise InputError(f"cannot be read: {bad.reason}", file=bad.path, remedy=remedy)
+                if bad.path in own:
+                    raise InputError(f"cannot be read: {bad.reason}", file=bad.path, remedy=RESTORE)
+            missing += [bad for bad in listing.bad if bad.path in compacted]
+            first = f"{evaluation_id}-1.parquet"
+            begun = begun or first in listing.replaced or any(path.name == first for path in own)
             if any(name.rpartition("-")[0] == evaluation_id for name in listing.replaced):
                 paths += [path for path in listing.files if path in compacted]
             paths += [path for path in own if path in listing.files]
-        return [
-            (stack.enter_context(pq.ParquetFile(path)), path.name.startswith(COMPACTED_PREFIX))
-            for path in paths
-        ]
+        if missing and not begun:
+            bad = missing[0]
+            raise InputError(f"cannot be read: {bad.reason}", file=bad.path, remedy=RESTORE)
+        return [(path, stack.enter_context(pq.ParquetFile(path))) for path in paths]
 
     def rows_by_trial(
         self, table: TableName, evaluation_id: str, case_id: str | None = None
@@ -190,6 +202,22 @@ class History:
 def _number(path: Path) -> int:
     """Give the number of a revision's file."""
     return int(path.stem.rpartition("-")[2])
+
+
+def _read_file(path: Path, columns: Sequence[str]) -> pa.Table:
+    with naming(path), pq.ParquetFile(path) as file:
+        return file.read(columns=list(columns))
+
+
+def _named(path: Path, batches: Iterator[pa.RecordBatch]) -> Iterator[list[dict[str, Any]]]:
+    """Give the rows of batches; should some turn out to be unreadable, their file is named."""
+    while True:
+        with naming(path):
+            batch = next(batches, None)
+            rows = [] if batch is None else batch.to_pylist()
+        if batch is None:
+            return
+        yield rows
 
 
 def _batches(file: pq.ParquetFile, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -228,7 +256,7 @@ class RevisionWriter:
         for table, path in self._paths.items():
             temporary = self._stack.enter_context(replacing_file(path))
             schema = SCHEMAS[table].with_metadata({VERSION_KEY: str(SCHEMA_VERSION).encode()})
-            writer = pq.ParquetWriter(temporary, schema, compression="zstd")
+            writer = pq.ParquetWriter(temporary, schema, compression="zstd", write_page_checksum=True)
             self._writers[table] = self._stack.enter_context(writer)
         return self
 

@@ -203,6 +203,22 @@ def test_a_harness_is_run_on_the_first_and_compared_with_all(tmp_path: Path) -> 
     assert {row["trial"]: row["accepted_sha256"] for row in rows} == {1: hashes[0], 2: hashes[1]}
 
 
+def test_each_further_one_is_kept_whole_once(tmp_path: Path) -> None:
+    root, store = tmp_path / "suite", tmp_path / "store"
+    write_candidate_suite(root, {"a": ["same", "same"], "b": "same"}, config="name: shop\ntrials: 2\n")
+    hashes = write_accepted(root, {}, REWORDED, SOON, of=recorded("a"))
+
+    evaluated(root, store)
+
+    rows = History.open(store).table("accepted_records").to_pylist()
+    assert [(row["case_id"], row["trial"], row["number"], row["sha256"]) for row in rows] == [
+        ("a", 1, 2, hashes[1]),
+        ("a", 1, 3, hashes[2]),
+    ]
+    files = sorted((root / "records" / "a").iterdir())
+    assert [row["record_json"] for row in rows] == [path.read_text(encoding="utf-8") for path in files[1:]]
+
+
 @pytest.mark.parametrize(
     ("accepted", "answer"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -116,7 +117,7 @@ def test_a_byte_order_mark_is_not_kept_and_does_no_harm(tmp_path: Path, ports: P
         ("2026-04-01T02:00:00Z", 1),
         ("2026-04-01T01:59:59Z", 0),
         ("2026-04-01T03:30:00+02:00", 0),
-        ("2030-01-01", 1),
+        ("9999-12-31", 1),
     ],
 )
 def test_a_date_is_the_newest_evaluation_up_to_its_end(
@@ -134,6 +135,36 @@ def test_a_date_is_the_newest_evaluation_up_to_its_end(
     assert _hashes(suite_as_of("shop", text, ports)) == texts[found]
 
 
+def test_a_date_has_all_cases_that_were_evaluated_of_the_suite(tmp_path: Path, ports: Ports) -> None:
+    root = write_suite(tmp_path / "suite", KINDS)
+    evaluation_id = _evaluate(root, ports, MARCH)
+    before = _hashes(load_suite(root))
+    write_record(root / "records" / "b.json", baseline("b") | {"response": "It is lost."})
+    after = _hashes(load_suite(root))
+    _evaluate(root, ports, APRIL)
+    of_one = load_suite(root)
+    of_one = replace(of_one, cases=of_one.cases[:1])
+    by_hand = begin(_plan(root, of_one, APRIL.replace(day=2), trigger="cli"), ports.journal)
+    run_evaluation(by_hand, ports, Log())
+    older = suite_as_of("shop", evaluation_id, ports)
+    again = begin(_plan(root, older, APRIL.replace(day=3), trigger="backfill"), ports.journal, fresh=True)
+    run_evaluation(again, ports, Log())
+
+    assert _hashes(suite_as_of("shop", "2026-03-31", ports)) == before
+    assert _hashes(suite_as_of("shop", "2026-04-30", ports)) == after
+
+
+def test_a_kept_file_that_was_changed_is_written_again(tmp_path: Path, ports: Ports) -> None:
+    root = write_suite(tmp_path / "suite", {"a": "same"})
+    evaluation_id = _evaluate(root, ports, MARCH)
+    [case] = suite_as_of("shop", evaluation_id, ports).cases
+    path = Path(case.baseline.path)
+    path.write_text("{}", encoding="utf-8")
+
+    assert suite_as_of("shop", evaluation_id, ports).cases == (case,)
+    assert path.read_bytes() == (root / "records" / "a.json").read_bytes()
+
+
 def test_what_cannot_be_found_is_one_line(tmp_path: Path, ports: Ports) -> None:
     root = write_suite(tmp_path / "suite", KINDS)
     evaluation_id = _evaluate(root, ports, MARCH)
@@ -147,7 +178,7 @@ def test_what_cannot_be_found_is_one_line(tmp_path: Path, ports: Ports) -> None:
     for (name, text), message in wrong.items():
         with pytest.raises(InputError, match=message) as raised:
             suite_as_of(name, text, ports)
-        assert raised.value.field == "as_of"
+        assert raised.value.field == "--as-of"
 
 
 def test_a_record_that_the_history_lost_is_named(tmp_path: Path, ports: Ports) -> None:

@@ -30,6 +30,7 @@ def _row(
     baseline: str = "s1",
     trial: int = 1,
     revision: int = 1,
+    finished: int | None = None,
 ) -> Row:
     return {
         "evaluation_id": f"e{day}",
@@ -43,7 +44,7 @@ def _row(
         "status": "warn" if status == "inconclusive" else status,
         "inconclusive": status == "inconclusive",
         "baseline_sha256": baseline,
-        "finished_at": datetime(2026, 3, day, revision, tzinfo=UTC),
+        "finished_at": datetime(2026, 3, finished or day, revision, tzinfo=UTC),
     }
 
 
@@ -52,6 +53,19 @@ def _write(history: History, *rows: Row, suite: str = "shop") -> None:
         with history.writer(suite, "2026-03", *name) as writer:
             own = [row for row in rows if (row["evaluation_id"], row["revision"]) == name]
             writer.write("case_results", own)
+            writer.write("evaluations", [_evaluation(own[0])])
+
+
+def _evaluation(row: Row) -> Row:
+    day = int(row["evaluation_id"].removeprefix("e"))
+    return {
+        "evaluation_id": row["evaluation_id"],
+        "suite": row["suite"],
+        "candidate_id": row["candidate_id"],
+        "revision": row["revision"],
+        "schema_version": 1,
+        "created_at": datetime(2026, 3, day, tzinfo=UTC),
+    }
 
 
 TABLE: dict[str, tuple[list[Row], str]] = {
@@ -67,6 +81,10 @@ TABLE: dict[str, tuple[list[Row], str]] = {
     "passed, then failed": ([_row("a"), _row("a", "fail", day=2)], "failed"),
     "written in another order": ([_row("a", "fail", day=2), _row("a", day=1)], "failed"),
     "inconclusive, then redone": ([_row("a", "inconclusive"), _row("a", "warn", revision=2)], ""),
+    "failed, then an older evaluation's redone": (
+        [_row("a", "inconclusive"), _row("a", "fail", day=2), _row("a", revision=2, finished=3)],
+        "failed",
+    ),
     "one trial of two failed": ([_row("a"), _row("a", "fail", trial=2)], "failed"),
     "a failed trial beside one without end": (
         [_row("a", "inconclusive"), _row("a", "fail", trial=2)],
@@ -96,6 +114,23 @@ def test_cases_keep_their_order_and_other_suites_do_not_count(history: History) 
     cases = [_case("c"), _case("b"), _case("a")]
 
     assert lacking(history, "shop", "c1", cases, "missing") == (cases[0], cases[2])
+
+
+def test_an_evaluation_whose_own_row_is_not_there_yet_counts(history: History) -> None:
+    _write(history, _row("a"))
+    with history.writer("shop", "2026-03", "e2", 1) as writer:
+        writer.write("case_results", [_row("a", "fail", day=2)])
+
+    assert lacking(history, "shop", "c1", [_case("a")], "failed") == (_case("a"),)
+
+
+def test_a_renamed_case_is_missing_and_its_old_name_orphaned(history: History) -> None:
+    """H57."""
+    _write(history, _row("old-name"), _row("stays"))
+    now = [_case("new-name"), _case("stays")]
+
+    assert lacking(history, "shop", "c1", now, "missing") == (now[0],)
+    assert [one.case_id for one in orphaned(history, "shop", ["new-name", "stays"])] == ["old-name"]
 
 
 def test_orphaned_cases_are_listed_with_their_last_result(history: History) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import dagster as dg
 import pytest
 
@@ -73,16 +71,38 @@ def test_a_cron_that_dagster_refuses_is_told_too(bench: Bench, cron: str) -> Non
 
     definitions = build_definitions(bench.settings)
 
-    (told,) = _broken(definitions).values()
-    assert told is not None
-    assert cron in told
+    file = bench.suites_root / "odd" / "suite.yaml"
+    assert _broken(definitions) == {
+        "odd": f"This suite cannot be loaded: {file}: $.schedule.cron: {cron!r} is no cron"
+    }
     assert definitions.resolve_job_def(job_name("sound"))
 
 
-def test_a_suite_that_nobody_can_read_is_told(bench: Bench, tmp_path: Path) -> None:
-    folder = bench.suites_root / "unread"
-    folder.mkdir()
-    (folder / "suite.yaml").symlink_to(tmp_path / "nowhere")
+def test_a_suite_that_nobody_can_read_is_told(bench: Bench) -> None:
+    (bench.suites_root / "unread" / "suite.yaml").mkdir(parents=True)
     write_suite(bench.suites_root, "sound", alike("old", ["a"]))
 
-    assert build_definitions(bench.settings).resolve_job_def(job_name("sound"))
+    definitions = build_definitions(bench.settings)
+
+    assert list(_broken(definitions)) == ["unread"]
+    assert definitions.resolve_job_def(job_name("sound"))
+
+
+def test_broken_suites_with_similar_names_are_told_apart(bench: Bench) -> None:
+    write_suite(bench.suites_root, "broken_suites", alike("old", ["a"]))
+    for folder in ("a b", "a-b", "a_b", "é", "suite_summary"):
+        root = bench.suites_root / folder
+        root.mkdir()
+        (root / "suite.yaml").write_text("nam: x\n", encoding="utf-8")
+
+    definitions = build_definitions(bench.settings)
+    dg.Definitions.validate_loadable(definitions)
+
+    told = {name: text for name, text in _broken(definitions).items() if text is not None}
+    assert {name: text.split("/suite.yaml")[0].split("/")[-1] for name, text in told.items()} == {
+        "a_b": "a b",
+        "a_b_2": "a-b",
+        "a_b_3": "a_b",
+        "_": "é",
+        "suite_summary_2": "suite_summary",
+    }

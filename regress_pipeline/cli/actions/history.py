@@ -22,16 +22,17 @@ def compact_history(store: Path | None, *, as_json: bool) -> ExitCode:
     """Compact, and say what became of each folder.
 
     Raises:
-        InputError: If there is no history, or a newer program wrote some of it.
+        InputError: If there is no history.
     """
     done = compact(_history(store))
     if as_json:
         _print([{"folder": str(one.folder), "files": one.files, "leftAlone": one.left_alone} for one in done])
         return ExitCode.OK
     for one in done:
-        what = f"left alone: {one.left_alone}" if one.left_alone else f"{one.files} files are one"
-        if one.left_alone or one.files:
-            say(f"{shown(one.folder)}: {what}")
+        if one.files:
+            say(f"{shown(one.folder)}: {one.files} files are one")
+        if one.left_alone:
+            say(f"{shown(one.folder)}: left alone: {one.left_alone}")
     say(f"{sum(one.files for one in done)} files compacted in {sum(one.files > 0 for one in done)} folders")
     return ExitCode.OK
 
