@@ -14,7 +14,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import dagster as dg
-from dagster._core.execution.backfill import BULK_ACTION_TERMINAL_STATUSES
+from dagster._core.execution.backfill import (
+    BULK_ACTION_TERMINAL_STATUSES,
+    BulkActionsFilter,
+    BulkActionStatus,
+)
 
 from regress_core.calls.prices import NANOUSD
 from regress_core.errors import InputError
@@ -24,7 +28,7 @@ from regress_core.ids import utc_now
 from regress_core.suite.loading import Warn
 from regress_pipeline.assets import op_name
 from regress_pipeline.home import dagster_environment, dagster_home
-from regress_pipeline.launch import Wanted, enter, plan_wanted
+from regress_pipeline.launch import NothingLackingError, Wanted, enter, plan_wanted
 from regress_pipeline.partitions import (
     CASE_ASSETS,
     EVALUATION,
@@ -64,6 +68,21 @@ class Backfill:
 
 
 @dataclass(frozen=True, slots=True)
+class Planned:
+    """What a backfill comes to, suite by suite.
+
+    Attributes:
+        backfills: The suites with cases to evaluate.
+        unselected: The suites of which no case is selected.
+        settled: The suites of which cases are selected, and none of them is missing, failed or inconclusive.
+    """
+
+    backfills: tuple[Backfill, ...]
+    unselected: tuple[SuiteFolder, ...]
+    settled: tuple[SuiteFolder, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """How far a backfill of one suite is.
 
@@ -80,16 +99,29 @@ class Progress:
     spent_usd: float
 
 
-def plan_backfills(wanted: Sequence[Wanted], settings: Settings, warn: Warn) -> list[Backfill]:
-    """Plan every suite before the first one starts, then enter them all; suites without a case are left out.
+def plan_backfills(wanted: Sequence[Wanted], settings: Settings, warn: Warn) -> Planned:
+    """Plan every suite before the first one starts, then enter those that have something to evaluate.
 
     An unfinished evaluation of the same plan is taken up.
 
     Raises:
         InputError: If any input of any suite is at fault; no evaluation has been entered then.
     """
-    plans = [(one.suite, plan_wanted(one, settings, trigger="backfill", warn=warn)) for one in wanted]
-    return [Backfill(suite, enter(plan, settings)) for suite, plan in plans if plan is not None]
+    plans: list[tuple[SuiteFolder, EvaluationPlan]] = []
+    unselected: list[SuiteFolder] = []
+    settled: list[SuiteFolder] = []
+    for one in wanted:
+        try:
+            plan = plan_wanted(one, settings, trigger="backfill", warn=warn)
+        except NothingLackingError:
+            settled.append(one.suite)
+            continue
+        if plan is None:
+            unselected.append(one.suite)
+        else:
+            plans.append((one.suite, plan))
+    backfills = tuple(Backfill(suite, enter(plan, settings)) for suite, plan in plans)
+    return Planned(backfills, tuple(unselected), tuple(settled))
 
 
 def daemon_runs(settings: Settings, now: datetime) -> bool:
@@ -111,23 +143,36 @@ def is_known_to_daemon(backfills: Sequence[Backfill], settings: Settings) -> boo
 def submit(backfills: Sequence[Backfill], settings: Settings) -> list[str]:
     """Hand backfills over to the daemon, through Dagster's GraphQL; give their ids.
 
+    An evaluation that a backfill is at work on already is left to that one, for a second would make the calls
+    in flight once more.
+
     Raises:
-        InputError: If Dagster refuses one; those before it have been handed over.
+        InputError: If Dagster refuses one; the others have been handed over.
     """
     home = dagster_home(settings.store)
     with partitions_lock(settings.store):
         with dg.DagsterInstance.from_config(str(home)) as instance:
             fail_dead_runs(instance, settings.store, utc_now())
-            for backfill in backfills:
+            ids = [_under_way(instance, backfill.plan.evaluation_id) for backfill in backfills]
+            new = [backfill for backfill, known in zip(backfills, ids, strict=True) if known is None]
+            for backfill in new:
                 cases = [case.case_id for case in backfill.plan.suite.cases]
                 register_cases(instance, backfill.suite.name, cases)
-        answers = _ask(backfills, settings)
-    for backfill, answer in zip(backfills, answers, strict=True):
-        if "backfillId" not in answer:
-            message = f"Dagster refuses the backfill: {answer.get('message', answer['__typename'])}"
-            remedy = "reload the code location, or stop the daemon to evaluate in this process"
-            raise InputError(message, field=f"--suite {backfill.suite.name}", remedy=remedy)
-    return [answer["backfillId"] for answer in answers]
+        answers = iter(_ask(new, settings) if new else [])
+    return [known or _id_of(next(answers), one) for known, one in zip(ids, backfills, strict=True)]
+
+
+def _under_way(instance: dg.DagsterInstance, evaluation_id: str) -> str | None:
+    filters = BulkActionsFilter(statuses=[BulkActionStatus.REQUESTED], tags={EVALUATION: evaluation_id})
+    return next((one.backfill_id for one in instance.get_backfills(filters=filters)), None)
+
+
+def _id_of(answer: dict[str, Any], backfill: Backfill) -> str:
+    if "backfillId" in answer:
+        return answer["backfillId"]
+    message = f"Dagster refuses the backfill: {answer.get('message', answer['__typename'])}"
+    remedy = "reload the code location, or stop the daemon to evaluate in this process"
+    raise InputError(message, field=f"--suite {backfill.suite.name}", remedy=remedy)
 
 
 def _ask(backfills: Sequence[Backfill], settings: Settings) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from regress_core.errors import InputError
+from regress_core.errors import InputError, RegressError
 from regress_core.evaluation.as_of import suite_as_of
 from regress_core.evaluation.entering import begin
 from regress_core.evaluation.events import Emit
@@ -78,20 +78,27 @@ class Launched:
     outputs: Path
 
 
+class NothingLackingError(RegressError):
+    """Cases are selected, and the candidate has a result on each of them, or none that failed, as asked."""
+
+
 def plan_wanted(wanted: Wanted, settings: Settings, *, trigger: Trigger, warn: Warn) -> EvaluationPlan | None:
-    """Plan what is wanted and open its candidate once; None if no case is left.
+    """Plan what is wanted and open its candidate once; None if no case is selected.
 
     Raises:
         InputError: If any input is at fault; nothing but records of an earlier evaluation is written.
+        NothingLackingError: If cases are selected and `only` leaves none of them.
     """
     loaded = _suite(wanted, settings, warn)
     candidate = load_candidate(wanted.candidate or wanted.suite.root / CANDIDATE_FILE)
     cases = select_cases(loaded, wanted.selection)
+    if not cases:
+        return None
     if wanted.only is not None:
         history = History.open(settings.store)
         cases = lacking(history, loaded.name, candidate.candidate_id, cases, wanted.only)
-    if not cases:
-        return None
+        if not cases:
+            raise NothingLackingError(f"nothing is {wanted.only}")
     plan = build_plan(loaded, candidate, cases, trigger=trigger, clock=utc_now, new_id=new_evaluation_id)
     check_candidate(plan)
     return plan

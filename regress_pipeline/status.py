@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
+from typing import get_args
 
 import dagster as dg
-from dagster._utils.schedules import schedule_execution_time_iterator
+from dagster._utils.schedules import is_valid_cron_string, schedule_execution_time_iterator
 
 from regress_core.errors import InputError
+from regress_core.evaluation.plan import Trigger
 from regress_core.evaluation.plan_rows import trigger_of
 from regress_core.evaluation.ports import JOURNAL_FILE, Ports
 from regress_core.history.results import OrphanedCase, orphaned
@@ -18,7 +21,7 @@ from regress_core.history.trends import TrendPoint, recent_evaluations, trend_al
 from regress_core.journal.journal import EvaluationRow
 from regress_core.records.json_io import loads_own
 from regress_core.records.loading import list_case_records
-from regress_core.suite.config import SuiteConfig
+from regress_core.suite.config import SUITE_FILE, SuiteConfig
 from regress_core.suite.loading import load_suite_config
 from regress_core.suite.nightly import ScheduleConfig
 from regress_pipeline.home import dagster_home
@@ -50,32 +53,53 @@ class Unfinished:
 
 
 @dataclass(frozen=True, slots=True)
+class NextNight:
+    """When a schedule ticks next.
+
+    Attributes:
+        cron: As suite.yaml has it, in the time zone.
+        timezone: IANA name of the time zone.
+        at: The moment, UTC.
+    """
+
+    cron: str
+    timezone: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class SuiteStatus:
     """How a suite stands.
 
     Attributes:
-        cases: How many cases its folder has.
+        cases: How many cases its folder has; None if they cannot be listed.
         registered: How many partitions Dagster has.
         orphaned: Cases with results that the folder no longer has.
         last: The newest finished evaluation of each trigger, the newest first.
         unfinished: Evaluations that are not finished, the newest first.
-        next_night: When the schedule ticks next, UTC; None without one.
+        next_night: When the schedule ticks next; None without one that ticks.
         alarm: What is to be said of a slow decline of the nights.
-        error: What keeps the suite from being looked at in full; None if nothing does.
+        error: What keeps the suite from being evaluated; None if nothing does.
     """
 
     suite: SuiteFolder
-    cases: int
+    cases: int | None
     registered: int
     orphaned: tuple[OrphanedCase, ...]
     last: tuple[TrendPoint, ...]
     unfinished: tuple[Unfinished, ...]
-    next_night: datetime | None
+    next_night: NextNight | None
     alarm: str | None
     error: str | None
 
+    def is_complete(self, point: TrendPoint) -> bool:
+        """Tell whether an evaluation is as it was finished; one that is reopened is unfinished again."""
+        return point.evaluation_id not in {left.evaluation_id for left in self.unfinished}
 
-_TRIGGERS = ("night", "backfill", "cases", "pipeline", "cli")
+
+def has_store(settings: Settings) -> bool:
+    """Tell whether anything has been evaluated on this store."""
+    return (settings.store / JOURNAL_FILE).is_file()
 
 
 def status_of(suites: Sequence[SuiteFolder], settings: Settings, now: datetime) -> list[SuiteStatus]:
@@ -84,11 +108,13 @@ def status_of(suites: Sequence[SuiteFolder], settings: Settings, now: datetime) 
     Raises:
         InputError: If the store cannot be read.
     """
-    if not (settings.store / JOURNAL_FILE).is_file():
-        return [_status(one, settings, now, None, None) for one in suites]
-    home = dagster_home(settings.store)
-    with Ports.open(settings.store) as ports, dg.DagsterInstance.from_config(str(home)) as instance:
-        fail_dead_runs(instance, settings.store, now)
+    with ExitStack() as stack:
+        ports = stack.enter_context(Ports.open(settings.store)) if has_store(settings) else None
+        instance = None
+        if (settings.store / "dagster" / "dagster.yaml").is_file():
+            home = dagster_home(settings.store)
+            instance = stack.enter_context(dg.DagsterInstance.from_config(str(home)))
+            fail_dead_runs(instance, settings.store, now)
         return [_status(one, settings, now, ports, instance) for one in suites]
 
 
@@ -100,32 +126,36 @@ def _status(
     instance: dg.DagsterInstance | None,
 ) -> SuiteStatus:
     config = load_suite_config(suite.root)
-    ids, error = _case_ids(suite, config)
+    ids, unlisted = _case_ids(suite, config)
+    night, no_night = _next_night(suite, config.schedule, now)
     history = History.open(settings.store)
-    last = [point for trigger in _TRIGGERS for point in recent_evaluations(history, suite.name, trigger, 1)]
+    triggers: tuple[Trigger, ...] = get_args(Trigger)
+    last = [point for trigger in triggers for point in recent_evaluations(history, suite.name, trigger, 1)]
     nights = recent_evaluations(history, suite.name, "night", config.trend.evaluations)
     keys = instance.get_dynamic_partitions(partitions_name(suite.name)) if instance else ()
     return SuiteStatus(
         suite=suite,
-        cases=len(ids),
+        cases=None if ids is None else len(ids),
         registered=len(keys),
-        orphaned=orphaned(history, suite.name, ids) if error is None else (),
+        orphaned=() if ids is None else orphaned(history, suite.name, ids),
         last=tuple(sorted(last, key=lambda point: point.created_at, reverse=True)),
-        unfinished=_unfinished(suite, ports, instance) if ports and instance else (),
-        next_night=None if config.schedule is None else _next(config.schedule, now),
+        unfinished=_unfinished(suite, ports, instance) if ports else (),
+        next_night=night,
         alarm=trend_alarm(nights, config.trend),
-        error=error,
+        error=unlisted or no_night,
     )
 
 
-def _case_ids(suite: SuiteFolder, config: SuiteConfig) -> tuple[list[str], str | None]:
+def _case_ids(suite: SuiteFolder, config: SuiteConfig) -> tuple[list[str] | None, str | None]:
     try:
         return [case.case_id for case in list_case_records(suite.root / config.records)], None
     except InputError as error:
-        return [], str(error)
+        return None, str(error)
 
 
-def _unfinished(suite: SuiteFolder, ports: Ports, instance: dg.DagsterInstance) -> tuple[Unfinished, ...]:
+def _unfinished(
+    suite: SuiteFolder, ports: Ports, instance: dg.DagsterInstance | None
+) -> tuple[Unfinished, ...]:
     rows = ports.journal.evaluations_of(suite.name)
     nights = [row.evaluation_id for row in rows if trigger_of(row) == "night"]
     return tuple(
@@ -135,7 +165,9 @@ def _unfinished(suite: SuiteFolder, ports: Ports, instance: dg.DagsterInstance) 
     )
 
 
-def _one(row: EvaluationRow, ports: Ports, instance: dg.DagsterInstance, *, superseded: bool) -> Unfinished:
+def _one(
+    row: EvaluationRow, ports: Ports, instance: dg.DagsterInstance | None, *, superseded: bool
+) -> Unfinished:
     plan = loads_own(row.plan)
     cases, done = ports.journal.progress(row.evaluation_id)
     return Unfinished(
@@ -145,13 +177,21 @@ def _one(row: EvaluationRow, ports: Ports, instance: dg.DagsterInstance, *, supe
         candidate=plan["candidate"]["label"],
         done=done,
         trials=cases * plan["how"]["trials"],
-        runs=len(unfinished_runs(instance, row.suite, row.evaluation_id)),
+        runs=0 if instance is None else len(unfinished_runs(instance, row.suite, row.evaluation_id)),
         superseded=superseded,
     )
 
 
-def _next(schedule: ScheduleConfig, now: datetime) -> datetime:
+def _next_night(
+    suite: SuiteFolder, schedule: ScheduleConfig | None, now: datetime
+) -> tuple[NextNight | None, str | None]:
+    if schedule is None:
+        return None, None
+    if not is_valid_cron_string(schedule.cron):
+        message = f"{schedule.cron!r} is no cron"
+        return None, str(InputError(message, file=suite.root / SUITE_FILE, field="$.schedule.cron"))
     ticks = schedule_execution_time_iterator(
         now.timestamp(), schedule.cron, schedule.timezone, ascending=True
     )
-    return next(tick for tick in ticks if tick > now).astimezone(now.tzinfo)
+    moment = next(tick for tick in ticks if tick > now).astimezone(now.tzinfo)
+    return NextNight(schedule.cron, schedule.timezone, moment), None

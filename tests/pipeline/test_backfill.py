@@ -110,7 +110,7 @@ def test_only_asks_the_history_about_that_candidate(bench: Bench, newer: Path) -
     (newer / "case-24.json").unlink()
     seen = set(evaluation_states(bench.store))
     for only, cases, code in [
-        ("failed", [], 0),
+        ("failed", [], 4),
         ("missing", CASES, 1),
         ("missing", [], 0),
         ("failed", ["case-03"], 1),
@@ -196,7 +196,15 @@ def test_wrong_input_is_one_line_and_nothing_is_entered(
     assert evaluation_states(bench.store) == {}
 
 
-@pytest.mark.parametrize(("more", "code"), [([], 4), (["--allow-empty"], 0)])
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        pytest.param([], 4, id="nothing is selected"),
+        pytest.param(["--only", "missing"], 4, id="nothing is selected that could be missing"),
+        pytest.param(["--allow-empty"], 0, id="which is fine"),
+    ],
+)
 def test_no_case_at_all(newer: Path, more: list[str], code: int) -> None:
     result = backfill("--suite", "shop", "--candidate", newer, "--cases", "nothing*", *more)
     assert (result.exit_code, result.stdout) == (code, "")
+    assert "no case is selected; nothing is evaluated there" in result.stderr

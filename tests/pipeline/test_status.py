@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
+from regress_core.evaluation.ports import Ports
 from regress_core.history.store import History
+from regress_pipeline.assets import define_suite, job_name
 from regress_pipeline.care import CARE_JOB, CARE_NIGHT
 from regress_pipeline.definitions import build_definitions
+from regress_pipeline.partitions import EVALUATION, RANGE_END, RANGE_START
 from regress_pipeline.prune import prune
 from regress_pipeline.schedules import night
 from regress_pipeline.suites import suite_folder
@@ -50,7 +55,7 @@ def test_how_suites_stand(bench: Bench, suite: Path) -> None:
     _night(bench, 0)
     left = _night(bench, 1, run=False)
     write_records(suite / "candidate", {"c": {**alike("newer", ["c"])["c"], "response": "It is lost."}})
-    _night(bench, 2)
+    last = _night(bench, 2)
     (suite / "records" / "b.json").unlink()
     (bench.suites_root / "odd").mkdir()
     (bench.suites_root / "odd" / "suite.yaml").write_text("nam: x\n", encoding="utf-8")
@@ -58,29 +63,130 @@ def test_how_suites_stand(bench: Bench, suite: Path) -> None:
     lines = _status(bench)
 
     assert lines[0] == "daemon: not running; `regress pipeline dev` starts one"
-    assert lines[1].startswith("shop: 2 cases, 3 registered, next night ")
-    counts = "(2 passed, 1 warned, 0 failed), pass rate 1.000, $0.0000"
-    todo = f"superseded by a newer night; go on with: regress run --resume {left}"
-    assert lines[2:5] == [
-        f"  last night: 2026-03-03 01:30 UTC, shop@2, gate warn {counts}",
-        f"  unfinished night of 2026-03-02 01:30 UTC, shop@2: 0 of 3 done, {todo}",
+    assert lines[1] == "shop: 2 cases, 3 registered"
+    assert re.fullmatch(
+        r"  next night: \d{4}-\d\d-\d\d 0[01]:30 UTC \(30 2 \* \* \*, Europe/Berlin\)", lines[2]
+    )
+    assert lines[3:11] == [
+        "  last night: 2026-03-03 01:30 UTC, shop@2",
+        f"    evaluation {last}, complete",
+        "    gate warn: 2 passed, 1 warned, 0 failed, pass rate 1.000, $0.0000",
+        "  unfinished night: 2026-03-02 01:30 UTC, shop@2",
+        f"    evaluation {left}",
+        "    0 of 3 done, superseded by a newer night",
+        f"    go on with: regress run --resume {left}",
         "  orphaned, in the history only: b",
     ]
-    assert lines[5].startswith("odd: cannot be loaded: ")
-    assert "$.nam: unknown key" in lines[5]
+    assert lines[11].startswith("odd: cannot be loaded: ")
+    assert "$.nam: unknown key" in lines[11]
     (told,) = json.loads("\n".join(_status(bench, "shop", "--json")))["suites"]
     assert (told["suite"], told["cases"], told["registered"]) == ("shop", 2, 3)
+    assert [(one["evaluation_id"], one["complete"]) for one in told["last"]] == [(last, True)]
     assert [one["evaluation_id"] for one in told["unfinished"]] == [left]
+    assert (told["next_night"]["cron"], told["next_night"]["timezone"]) == ("30 2 * * *", "Europe/Berlin")
 
 
-@pytest.mark.usefixtures("suite")
-def test_before_anything_was_evaluated_nothing_is_written(bench: Bench) -> None:
-    before = tree(bench.store)
+def test_lines_fit_100_columns_and_no_name_is_broken(bench: Bench) -> None:
+    cases = [f"{letter * 40}-{letter * 30}" for letter in "abcdefg"]
+    suite = write_suite(bench.suites_root, "s" * 64, alike("old", cases), alike("new", cases))
+    (suite / "candidate.yaml").write_text(f"records: candidate\nlabel: {'l' * 60}@2\n", encoding="utf-8")
+    assert run_regress(bench, "pipeline", "run", "s" * 64).returncode == 0
+    for case in cases[:-1]:
+        (suite / "records" / f"{case}.json").unlink()
 
     lines = _status(bench)
 
-    assert lines[1].startswith("shop: 3 cases, 0 registered, next night ")
+    assert max(map(len, lines)) <= 100
+    named = " ".join(lines).split()
+    assert [case in named or f"{case}," in named for case in cases[:-1]] == [True] * 5 + [False]
+    assert lines[-1].endswith(" and 1 more")
+
+
+def test_a_run_under_way_is_told_and_nobody_is_to_go_on_with_its_evaluation(
+    bench: Bench, suite: Path
+) -> None:
+    evaluation_id = _night(bench, 0, run=False)
+    job = define_suite(suite_folder(suite), bench.settings).resolve_job_def(job_name("shop"))
+    tags = {EVALUATION: evaluation_id, RANGE_START: "a", RANGE_END: "c"}
+    selection = frozenset({bench.key("shop", "case_summaries")})
+    bench.instance.create_run_for_job(
+        job, tags=tags, status=dg.DagsterRunStatus.NOT_STARTED, asset_selection=selection
+    )
+
+    lines = _status(bench)
+
+    assert lines[-2:] == [f"    evaluation {evaluation_id}", "    0 of 3 done, 1 runs under way"]
+
+
+@pytest.mark.usefixtures("suite")
+def test_a_reopened_evaluation_is_not_complete(bench: Bench) -> None:
+    evaluation_id = _night(bench, 0)
+    with Ports.open(bench.store) as ports:
+        ports.journal.reopen(evaluation_id, "inconclusive")
+
+    lines = _status(bench)
+
+    assert f"    evaluation {evaluation_id}, reopened" in lines
+    assert f"    go on with: regress run --resume {evaluation_id}" in lines
+
+
+@pytest.mark.parametrize("store", ["store", "nowhere"])
+@pytest.mark.usefixtures("suite")
+def test_before_anything_was_evaluated_it_says_so_and_nothing_is_written(bench: Bench, store: str) -> None:
+    path = bench.store.with_name(store)
+    before = tree(bench.store)
+
+    lines = _status(bench, "--store", str(path))
+
+    assert lines[1:3] == [
+        f"no store yet, nothing has been evaluated: {path}",
+        "shop: 3 cases, 0 registered",
+    ]
     assert tree(bench.store) == before
+    assert path.exists() == (path == bench.store)
+
+
+def test_a_store_that_dagster_never_saw_gets_no_home_of_it(bench: Bench, suite: Path) -> None:
+    store = bench.store.with_name("plain")
+    assert run_regress(bench, "run", suite, "--store", store).returncode == 0
+
+    lines = _status(bench, "--store", str(store))
+
+    assert lines[3].startswith("  last cli: ")
+    assert not (store / "dagster").exists()
+
+
+def _breaks_its_cron(suite: Path) -> str:
+    (suite / "suite.yaml").write_text("name: shop\nschedule: {cron: '99 2 * * *'}\n", encoding="utf-8")
+    return "suite.yaml: $.schedule.cron: '99 2 * * *' is no cron"
+
+
+def _loses_its_records(suite: Path) -> str:
+    (suite / "records").rename(suite / "elsewhere")
+    return "records: no such file or folder"
+
+
+def _loses_its_form(suite: Path) -> str:
+    (suite / "suite.yaml").write_text("nam: shop\n", encoding="utf-8")
+    return "suite.yaml: $.nam: unknown key"
+
+
+@pytest.mark.parametrize("breaks", [_breaks_its_cron, _loses_its_records, _loses_its_form])
+def test_a_broken_suite_is_told_in_one_line_beside_the_others(
+    bench: Bench, suite: Path, breaks: Callable[[Path], str]
+) -> None:
+    write_suite(bench.suites_root, "post", alike("old", CASES))
+    told = breaks(suite)
+
+    lines = _status(bench)
+    named = run_regress(bench, "pipeline", "status", "shop")
+
+    (line,) = [line for line in lines if told in line]
+    assert line.startswith("shop: cannot be loaded: ")
+    assert "post: 3 cases, 0 registered" in lines
+    assert named.returncode == 2
+    assert "Traceback" not in named.stderr
+    assert told in named.stdout + named.stderr
 
 
 @pytest.mark.usefixtures("suite")

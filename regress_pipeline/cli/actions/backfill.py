@@ -25,7 +25,7 @@ from regress_pipeline.backfill import (
     wait,
 )
 from regress_pipeline.cli.actions.inputs import date_option, load_environment
-from regress_pipeline.cli.actions.pipeline import evaluate_here, tell
+from regress_pipeline.cli.actions.pipeline import evaluate_here, resume_command, tell
 from regress_pipeline.cli.render import note, say
 from regress_pipeline.launch import Wanted
 from regress_pipeline.settings import Settings, load_settings
@@ -69,14 +69,16 @@ def backfill(choices: Choices, *, env_file: Path | None) -> ExitCode:
     selection = Selection(_patterns(choices.cases), choices.tags, date_option(choices.since, "--since"))
     folders = [find_suite(text, settings) for text in dict.fromkeys(choices.suites)]
     wanted = [Wanted(one, choices.candidate, selection, choices.as_of, choices.only) for one in folders]
-    backfills = plan_backfills(wanted, settings, note)
-    planned = {one.suite for one in backfills}
-    for folder in folders:
-        if folder not in planned:
-            what = f"nothing is {choices.only}" if choices.only else "no case is selected"
-            note(f"regress: {folder.root}: {what}; nothing is evaluated there")
+    planned = plan_backfills(wanted, settings, note)
+    for folder in planned.unselected:
+        note(f"regress: {folder.root}: no case is selected; nothing is evaluated there")
+    for folder in planned.settled:
+        note(f"regress: {folder.root}: nothing is {choices.only}; nothing is evaluated there")
+    backfills = planned.backfills
     if not backfills:
-        return ExitCode.OK if choices.only or choices.allow_empty else ExitCode.NO_CASES
+        # Whoever asks for what is missing wants every case to have a result, and that is so.
+        is_fine = choices.allow_empty or (choices.only == "missing" and planned.settled)
+        return ExitCode.OK if is_fine else ExitCode.NO_CASES
     if daemon_runs(settings, utc_now()) and is_known_to_daemon(backfills, settings):
         return _by_daemon(backfills, choices, settings)
     note("no Dagster daemon works on this store and these suites, so this process evaluates them")
@@ -135,7 +137,8 @@ def _by_daemon(backfills: Sequence[Backfill], choices: Choices, settings: Settin
             summary = summarize_evaluation(one.plan, ports)
             tell(summary, ports.outputs_of(one.plan.evaluation_id))
             if not summary.complete:
-                note(f"not complete; go on with: regress run --resume {one.plan.evaluation_id}")
+                command = resume_command(one.plan.evaluation_id, choices.store)
+                note(f"not complete; go on with: {command}")
             codes.append(exit_code(summary, fail_on=choices.fail_on, allow_empty=choices.allow_empty))
     return _worst(codes)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,6 +76,12 @@ def tell(summary: RunRegressionSummary, outputs: Path) -> None:
     for line in summary_lines(summary):
         say(line)
     say(f"outputs: {relative_to_working_folder(outputs)}")
+
+
+def resume_command(evaluation_id: str, store: Path | None) -> str:
+    """Give the command that goes on with an evaluation, with the store where one was named."""
+    where = [] if store is None else ["--store", str(store)]
+    return shlex.join(["regress", "run", "--resume", evaluation_id, *where])
 
 
 def dev(*, store: Path | None, port: int) -> None:

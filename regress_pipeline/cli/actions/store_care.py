@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -11,25 +12,31 @@ from typing import Any
 import dagster as dg
 
 from regress_core.errors import InputError
+from regress_core.history.trends import TrendPoint
 from regress_core.ids import utc_now
 from regress_core.records.json_io import dumps_text
 from regress_core.suite.gate import ExitCode
 from regress_pipeline.backfill import daemon_runs
+from regress_pipeline.cli.actions.pipeline import resume_command
 from regress_pipeline.cli.render import say
 from regress_pipeline.home import dagster_home
 from regress_pipeline.prune import prune
 from regress_pipeline.settings import load_settings
-from regress_pipeline.status import SuiteStatus, status_of
+from regress_pipeline.status import SuiteStatus, Unfinished, has_store, status_of
 from regress_pipeline.suites import BrokenSuite, find_suite, find_suites
 
 _MOST_NAMED = 5
+_COLUMNS = 100
 
 
 def status(names: Sequence[str], store: Path | None, *, as_json: bool) -> ExitCode:
     """Say how suites stand, all below the suites root when none is named.
 
+    Returns:
+        Invalid input if a named suite cannot be evaluated as it is, else fine.
+
     Raises:
-        InputError: If a named suite is not there or broken.
+        InputError: If a named suite is not there, or has no name because its suite.yaml is at fault.
     """
     settings, now = load_settings(store=store), utc_now()
     everything = find_suites(settings.suites_root)
@@ -37,47 +44,66 @@ def status(names: Sequence[str], store: Path | None, *, as_json: bool) -> ExitCo
     broken = () if names else everything.broken
     found = status_of(suites, settings, now)
     runs = daemon_runs(settings, now)
+    code = ExitCode.INVALID_INPUT if names and any(one.error for one in found) else ExitCode.OK
     if as_json:
         say(dumps_text(_json(found, broken, daemon=runs)))
-        return ExitCode.OK
+        return code
     say(f"daemon: {'running' if runs else 'not running; `regress pipeline dev` starts one'}")
+    if not has_store(settings):
+        say(f"no store yet, nothing has been evaluated: {settings.store}")
     for one in found:
-        for line in _lines(one):
+        for line in _lines(one, store):
             say(line)
     for one in broken:
         say(f"{one.root.name}: cannot be loaded: {one.error}")
     if not found and not broken:
         say(f"no suites below {settings.suites_root}")
-    return ExitCode.OK
+    return code
 
 
-def _lines(one: SuiteStatus) -> Iterator[str]:
-    night = f", next night {_utc(one.next_night)}" if one.next_night else ", no schedule"
-    yield f"{one.suite.name}: {one.cases} cases, {one.registered} registered{night}"
+def _lines(one: SuiteStatus, store: Path | None) -> Iterator[str]:
     if one.error:
-        yield f"  {one.error}"
+        yield f"{one.suite.name}: cannot be loaded: {one.error}"
+    cases = "cases unknown" if one.cases is None else f"{one.cases} cases"
+    yield f"{one.suite.name}: {cases}, {one.registered} registered"
+    night = one.next_night
+    yield f"  next night: {_utc(night.at)} ({night.cron}, {night.timezone})" if night else "  no next night"
     for point in one.last:
-        rate = "" if point.pass_rate is None else f", pass rate {point.pass_rate:.3f}"
-        yield (
-            f"  last {point.trigger}: {_utc(point.created_at)}, {point.candidate_label}, gate"
-            f" {point.gate_status} ({point.passed} passed, {point.warned} warned, {point.failed} failed)"
-            f"{rate}, ${point.cost_usd or 0:.4f}"
-        )
+        yield from _wrapped(f"  last {point.trigger}: {_utc(point.created_at)}, {point.candidate_label}")
+        state = "complete" if one.is_complete(point) else "reopened"
+        yield f"    evaluation {point.evaluation_id}, {state}"
+        yield from _wrapped(f"    {_outcome(point)}")
     for left in one.unfinished:
-        how = f"{left.done} of {left.trials} done"
-        if left.runs:
-            what = f"{left.runs} runs under way"
-        else:
-            what = f"go on with: regress run --resume {left.evaluation_id}"
-        newer = ", superseded by a newer night" if left.superseded else ""
-        head = f"unfinished {left.trigger} of {_utc(left.created_at)}, {left.candidate}"
-        yield f"  {head}: {how}{newer}; {what}"
+        yield from _wrapped(f"  unfinished {left.trigger}: {_utc(left.created_at)}, {left.candidate}")
+        yield f"    evaluation {left.evaluation_id}"
+        yield f"    {left.done} of {left.trials} done{_standing(left)}"
+        if not left.runs:
+            yield f"    go on with: {resume_command(left.evaluation_id, store)}"
     if one.orphaned:
         named = ", ".join(case.case_id for case in one.orphaned[:_MOST_NAMED])
         more = f" and {len(one.orphaned) - _MOST_NAMED} more" if len(one.orphaned) > _MOST_NAMED else ""
-        yield f"  orphaned, in the history only: {named}{more}"
+        yield from _wrapped(f"  orphaned, in the history only: {named}{more}")
     if one.alarm:
-        yield f"  trend: {one.alarm}"
+        yield from _wrapped(f"  trend: {one.alarm}")
+
+
+def _outcome(point: TrendPoint) -> str:
+    inconclusive = f" ({point.inconclusive} inconclusive)" if point.inconclusive else ""
+    counts = f"{point.passed} passed, {point.warned} warned{inconclusive}, {point.failed} failed"
+    rate = "" if point.pass_rate is None else f", pass rate {point.pass_rate:.3f}"
+    return f"gate {point.gate_status}: {counts}{rate}, ${point.cost_usd or 0:.4f}"
+
+
+def _standing(left: Unfinished) -> str:
+    superseded = ", superseded by a newer night" if left.superseded else ""
+    return f"{superseded}, {left.runs} runs under way" if left.runs else superseded
+
+
+def _wrapped(line: str) -> list[str]:
+    """Break a line of names that may be long, but no name."""
+    return textwrap.wrap(
+        line, _COLUMNS, subsequent_indent="      ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _utc(moment: datetime) -> str:
@@ -87,9 +113,14 @@ def _utc(moment: datetime) -> str:
 def _json(found: Sequence[SuiteStatus], broken: Sequence[BrokenSuite], *, daemon: bool) -> dict[str, Any]:
     return {
         "daemon": daemon,
-        "suites": [_plain({**asdict(one), "suite": one.suite.name, "root": one.suite.root}) for one in found],
+        "suites": [_plain(_fields(one)) for one in found],
         "broken": [{"folder": str(one.root), "error": str(one.error)} for one in broken],
     }
+
+
+def _fields(one: SuiteStatus) -> dict[str, Any]:
+    last = [{**asdict(point), "complete": one.is_complete(point)} for point in one.last]
+    return {**asdict(one), "suite": one.suite.name, "root": one.suite.root, "last": last}
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON of whatever a status holds
