@@ -7,7 +7,8 @@ import dagster as dg
 from regress_core.judge.contract import Status
 from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.outcome import CaseOutcome
-from regress_pipeline.metadata import as_list, judge_word
+from regress_core.suite.overrides import Override
+from regress_pipeline.metadata import Metadata, as_list, judge_word
 
 NO_REGRESSION = "no_regression"
 """Of case_summaries, for each case."""
@@ -16,19 +17,28 @@ GATE, TREND = "gate", "trend"
 """Of suite_summary."""
 
 
-def no_regression(asset: dg.AssetKey, outcome: CaseOutcome) -> dg.AssetCheckEvaluation:
-    """Evaluate a case: passed if its status, which the gate's severities made, is pass."""
+def no_regression(
+    asset: dg.AssetKey, outcome: CaseOutcome, override: Override | None
+) -> dg.AssetCheckEvaluation:
+    """Evaluate a case: passed if its status, which the gate's severities made, is pass.
+
+    A case with an override does not gate, so that its failure is no more than a warning.
+    """
+    metadata: Metadata = {
+        "status": outcome.status,
+        "reasons": dg.MetadataValue.md(as_list(outcome.reasons)),
+        "verdict": judge_word(outcome),
+    }
+    if override is not None:
+        text = f"{override.reason} ({override.owner}, until {override.expires})"
+        metadata["override"] = dg.MetadataValue.md(as_list([text]))
     return dg.AssetCheckEvaluation(
         asset_key=asset,
         check_name=NO_REGRESSION,
         passed=outcome.status == "pass",
-        severity=_severity(outcome.status),
+        severity=_severity("warn" if override is not None else outcome.status),
         partition=outcome.case_id,
-        metadata={
-            "status": outcome.status,
-            "reasons": dg.MetadataValue.md(as_list(outcome.reasons)),
-            "verdict": judge_word(outcome),
-        },
+        metadata=metadata,
     )
 
 
@@ -44,6 +54,10 @@ def gate(asset: dg.AssetKey, summary: RunRegressionSummary) -> dg.AssetCheckEval
         metadata={
             "status": status,
             "reasons": dg.MetadataValue.md(as_list(reasons)),
+            "cases": summary.totals.cases,
+            "warned": summary.totals.warned,
+            "failed": summary.totals.failed,
+            "inconclusive": summary.totals.inconclusive,
             "evaluation_id": summary.evaluation_id or "",
         },
     )

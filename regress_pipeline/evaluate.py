@@ -14,10 +14,11 @@ from regress_core.evaluation.ports import Ports
 from regress_core.history.trends import recent_evaluations, trend_alarm
 from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.outcome import CaseOutcome
+from regress_core.suite.overrides import active
 from regress_pipeline.answers import Answers
 from regress_pipeline.background import BackgroundEvaluation
 from regress_pipeline.checks import GATE, NO_REGRESSION, TREND, gate, no_regression, trend
-from regress_pipeline.metadata import case_metadata, suite_metadata
+from regress_pipeline.metadata import SHOWN_EVALUATIONS, case_metadata, suite_metadata
 from regress_pipeline.partitions import CASE_ASSETS, SUITE_SUMMARY
 from regress_pipeline.webhook import announce
 
@@ -129,7 +130,8 @@ class _CaseEvents:
                     tags={_DATA_VERSION_TAG: _data_version(asset, outcome)},
                 )
         if selection.has_check("case_summaries", NO_REGRESSION) and not outcome.inconclusive:
-            yield no_regression(selection.key("case_summaries"), outcome)
+            override = active(self._plan.suite.overrides, outcome.case_id, self._plan.created_at)
+            yield no_regression(selection.key("case_summaries"), outcome, override)
 
     def _candidate_file(self, case_id: str) -> str:
         ref = self._plan.candidate.records.get(case_id)
@@ -153,7 +155,8 @@ def _suite_events(
     if SUITE_SUMMARY not in selection:
         return
     config = plan.suite.config.trend
-    points = recent_evaluations(ports.history, plan.suite.name, plan.trigger, config.evaluations)
+    most = max(config.evaluations, SHOWN_EVALUATIONS)
+    points = recent_evaluations(ports.history, plan.suite.name, plan.trigger, most)
     alarm = trend_alarm(points, config)
     outputs = ports.outputs_of(plan.evaluation_id)
     metadata = suite_metadata(plan, summary, outputs, points, alarm)

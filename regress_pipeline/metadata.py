@@ -15,10 +15,13 @@ from regress_core.evaluation.events import CaseDone
 from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.history.trends import TrendPoint
 from regress_core.report.trend_plot import trend_plot
-from regress_core.suite.contract import RunRegressionSummary
+from regress_core.suite.contract import CostSummary, RunRegressionSummary
 from regress_core.suite.outcome import CaseOutcome
 
 Metadata = dict[str, "dg.RawMetadataValue"]  # which Dagster has for type checkers only
+
+SHOWN_EVALUATIONS = 14
+"""How many of the last evaluations table and plot show."""
 
 _MOST_LINES, _MOST_CHARACTERS = 60, 4000
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -65,7 +68,7 @@ def case_metadata(
     }
     judge: Metadata = {"judge": judge_word(outcome), "cost_usd": outcome.cost_usd}
     if outcome.judge is not None:
-        judge["summary"] = visible(outcome.judge.summary)
+        judge["summary"] = summary["verdict_summary"] = visible(outcome.judge.summary)
     return {
         "baseline_records": {
             **common,
@@ -106,13 +109,14 @@ def suite_metadata(
         plan: The evaluation's plan.
         summary: What it came to so far.
         outputs: Where its outputs are, once it is complete.
-        points: The last finished evaluations, oldest first.
+        points: The last finished evaluations of the same trigger, oldest first.
         alarm: What is to be said of a slow decline.
     """
-    totals, gate, cost = summary.totals, summary.gate, summary.cost
+    totals, gate = summary.totals, summary.gate
     metadata: Metadata = {
         "evaluation_id": plan.evaluation_id,
         "candidate": plan.candidate.label,
+        "trigger": plan.trigger,
         "complete": summary.complete,
         "status": summary.status,
         "gate": gate.status if gate else summary.status,
@@ -123,19 +127,33 @@ def suite_metadata(
         "warned": totals.warned,
         "failed": totals.failed,
         "inconclusive": totals.inconclusive,
-        "candidate_usd": cost.candidate_usd if cost else 0.0,
-        "judge_usd": cost.judge_usd if cost else 0.0,
         "trend": alarm or "no decline",
+        **_money(summary.cost),
     }
     if summary.orphans:
         metadata["orphans"] = dg.MetadataValue.md(as_list(summary.orphans))
     if summary.complete:
         metadata["outputs"] = dg.MetadataValue.path(outputs.absolute())
     if points:
-        metadata["last_evaluations"] = dg.MetadataValue.md(evaluations_table(points))
-        picture = base64.b64encode(trend_plot(points).encode()).decode()
+        shown = points[-SHOWN_EVALUATIONS:]
+        metadata["last_evaluations"] = dg.MetadataValue.md(evaluations_table(shown))
+        picture = base64.b64encode(trend_plot(shown).encode()).decode()
         metadata["plot"] = dg.MetadataValue.md(f"![last evaluations](data:image/svg+xml;base64,{picture})")
     return metadata
+
+
+def _money(cost: CostSummary | None) -> Metadata:
+    """Give what an evaluation cost, and what it might have; a cap that is not set is left out."""
+    if cost is None:
+        return {}
+    money: dict[str, float | None] = {
+        "candidate_usd": cost.candidate_usd,
+        "candidate_cap_usd": cost.candidate_cap_usd,
+        "judge_usd": cost.judge_usd,
+        "judge_cap_usd": cost.judge_cap_usd,
+        "saved_by_cache_usd": cost.saved_by_cache_usd,
+    }
+    return {name: usd for name, usd in money.items() if usd is not None}
 
 
 def evaluations_table(points: Sequence[TrendPoint]) -> str:

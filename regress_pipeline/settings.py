@@ -96,10 +96,17 @@ def _days(number: float) -> int:
 def _webhook(url: str | None) -> str | None:
     if url is None:
         return None
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if not _is_web_address(url):
         raise InputError("no address of a web server", field=_WEBHOOK, remedy="begin it with https://")
     return url
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets that do not match, a port beyond 65535
+        return False
 
 
 def _variable(name: str) -> str:

@@ -66,15 +66,17 @@ def _post(plan: EvaluationPlan, summary: RunRegressionSummary, url: str) -> str:
     for wait_s in _WAITS_S:
         time.sleep(wait_s)
         try:
-            response = requests.post(
-                url, data=body, headers=headers, timeout=_TIME_OUT_S, allow_redirects=False
-            )
+            # As a stream, so that an answer without end is not waited for.
+            with requests.post(
+                url, data=body, headers=headers, timeout=_TIME_OUT_S, allow_redirects=False, stream=True
+            ) as response:
+                status = response.status_code
         except requests.RequestException as error:
             trouble = type(error).__name__
             continue
-        if 200 <= response.status_code < 300:
+        if 200 <= status < 300:
             return ""
-        trouble = f"status {response.status_code}"
-        if response.status_code < 500 and response.status_code != _TOO_MANY:
+        trouble = f"status {status}"
+        if status < 500 and status != _TOO_MANY:
             break
     return trouble

@@ -9,10 +9,13 @@ from typing import Any
 from regress_core.history.trends import TrendPoint
 
 _COLOURS = {"passed": "#3a9d5d", "warned": "#e0a72e", "failed": "#c8433a", "inconclusive": "#9aa0a6"}
+_SCORES = ("pass rate", "composite")
 
 
 def trend_plot(points: Sequence[TrendPoint]) -> str:
-    """Draw how many cases passed, warned, failed and told nothing, and the pass rate over them, as SVG.
+    """Draw how many cases passed, warned, failed and told nothing, and the scores over them, as SVG.
+
+    The scores are the pass rate and, where there is one, the composite score as a share of its range 1 to 5.
 
     Args:
         points: The evaluations, oldest first; at least one.
@@ -33,13 +36,18 @@ def trend_plot(points: Sequence[TrendPoint]) -> str:
         order=alt.Order("rank:Q"),
     )
     line = (
-        alt.Chart(alt.Data(values=_rates(points)))
+        alt.Chart(alt.Data(values=_scores(points)))
         .mark_line(point=True, color="#1f4e9c")
-        .encode(x=x, y=alt.Y("rate:Q", title="pass rate", scale=alt.Scale(domain=[0, 1])))
+        .encode(
+            x=x,
+            y=alt.Y("score:Q", title="share", scale=alt.Scale(domain=[0, 1])),
+            strokeDash=alt.StrokeDash("score of:N", title=None, sort=list(_SCORES)),
+        )
     )
     chart = alt.layer(bars, line, resolve=alt.Resolve(scale=alt.ScaleResolveMap(y="independent")))
     picture = StringIO()
-    chart.properties(width=520, height=180).save(picture, format="svg")
+    # What it says to screen readers is lost in an `img`, and would be a quarter of it.
+    chart.properties(width=520, height=180, config=alt.Config(aria=False)).save(picture, format="svg")
     return picture.getvalue()
 
 
@@ -64,9 +72,14 @@ def _counts(points: Sequence[TrendPoint]) -> list[dict[str, Any]]:
     ]
 
 
-def _rates(points: Sequence[TrendPoint]) -> list[dict[str, Any]]:
+def _scores(points: Sequence[TrendPoint]) -> list[dict[str, Any]]:
     return [
-        {"evaluation": point.evaluation_id, "rate": point.pass_rate}
+        {"evaluation": point.evaluation_id, "score of": name, "score": score}
         for point in points
-        if point.pass_rate is not None
+        for name, score in zip(_SCORES, (point.pass_rate, _share(point.composite_score)), strict=True)
+        if score is not None
     ]
+
+
+def _share(composite: float | None) -> float | None:
+    return None if composite is None else (composite - 1) / 4

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from regress_core.errors import InputError
 from regress_core.records.json_io import JsonObject
 from regress_pipeline.settings import load_settings
 from tests.cli.support import Command, Here, Result
@@ -321,3 +322,28 @@ def test_requests_per_second_reach_the_provider(here: Here, tmp_path: Path) -> N
 
     assert (result.code, len(times)) == (0, 6)
     assert max(times) - min(times) >= 0.25
+
+
+@pytest.mark.parametrize(
+    ("file", "environment", "days"),
+    [
+        pytest.param("", {}, 30, id="default"),
+        pytest.param("keep_days = 7\n", {}, 7, id="file"),
+        pytest.param("keep_days = 7\n", {"REGRESS_KEEP_DAYS": "1"}, 1, id="environment"),
+    ],
+)
+def test_how_long_logs_are_kept(tmp_path: Path, file: str, environment: Mapping[str, str], days: int) -> None:
+    (tmp_path / "regress.toml").write_text(file, encoding="utf-8")
+    assert load_settings(folder=tmp_path, environment=environment).keep_days == days
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1.5", "inf", "nan"])
+def test_days_that_are_none_are_named(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InputError, match=r"REGRESS_KEEP_DAYS: .* is no whole number of days, 1 or more"):
+        load_settings(folder=tmp_path, environment={"REGRESS_KEEP_DAYS": text})
+
+
+def test_an_address_with_a_secret_is_no_key_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "regress.toml").write_text("webhook_url = 'https://example.org/hook'\n", encoding="utf-8")
+    with pytest.raises(InputError, match="webhook_url: unknown key"):
+        load_settings(folder=tmp_path, environment={})

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.exc import IntegrityError
 
 from regress_core.errors import InputError
-from regress_core.journal.journal import Journal, Step
+from regress_core.journal.journal import Journal, Stage, Step
 from regress_core.journal.writer import Writer
 from tests.journal.support import commit, row, step
 
@@ -90,6 +90,34 @@ def test_outcomes_are_those_of_the_highest_revision_that_has_one(journal: Journa
     commit(journal, [*newest, *older])
 
     assert list(journal.outcomes("e1")) == newest
+
+
+@pytest.mark.parametrize(
+    ("case_id", "trial", "stage", "payload"),
+    [
+        pytest.param("a", 1, "candidate", '"second"', id="of the newest revision"),
+        pytest.param("a", 1, "baseline", '"old"', id="of the revision that has it"),
+        pytest.param("a", 2, "candidate", '"other trial"', id="of another trial"),
+        pytest.param("a", 2, "baseline", None, id="a stage that is not there"),
+        pytest.param("b", 1, "candidate", None, id="a case that is not there"),
+    ],
+)
+def test_the_evidence_of_one_trial(
+    journal: Journal, case_id: str, trial: int, stage: Stage, payload: str | None
+) -> None:
+    commit(journal, [step("a", "candidate", '"first"'), step("a", "baseline", '"old"'), step("a")])
+    commit(journal, [step("a", "candidate", '"other trial"', trial=2), step("a", trial=2)])
+    commit(journal, [step("a", "candidate", '"second"', revision=2), step("a", revision=2)])
+
+    assert journal.evidence_of("e1", case_id, trial, stage) == payload
+
+
+def test_a_finished_evaluation_has_no_evidence(journal: Journal) -> None:
+    commit(journal, [step("a", "candidate", '"first"'), step("a")])
+
+    journal.finish("e1", 1)
+
+    assert journal.evidence_of("e1", "a", 1, "candidate") is None
 
 
 def test_a_failing_commit_fails_alone(journal: Journal) -> None:

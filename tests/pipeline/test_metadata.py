@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import base64
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from regress_core.history.store import History
 from regress_core.history.trends import TrendPoint
 from regress_pipeline.metadata import answer_diff, as_list, evaluations_table
+from tests.history.support import AT, evaluation
 from tests.pipeline.bench import Bench
-from tests.pipeline.builders import alike, write_suite
+from tests.pipeline.builders import alike, failed, write_suite
+from tests.support.judges import COST_USD, JudgeServer, judged_suite, says, verdict
+from tests.support.openai_server import KEY, OpenAIServer
 from tests.support.records import record_json
 from tests.support.suites import write_record
+from tests.support.suites import write_suite as write_judged_suite
 
 
 def test_the_difference_of_two_answers() -> None:
@@ -125,6 +130,8 @@ def test_a_suite_shows_its_last_evaluations_as_table_and_plot(bench: Bench) -> N
     assert metadata["last_evaluations"].count("| shop@2 |") == 2
     picture = base64.b64decode(metadata["plot"].partition("base64,")[2].rstrip(")")).decode()
     assert picture.startswith("<svg")
+    assert (metadata["trigger"], metadata["complete"]) == ("pipeline", True)
+    assert [metadata[name] for name in ("planned", "cases", "passed", "failed")] == [2, 2, 1, 1]
     assert metadata["trend"] == "pass rate 0.500 is 0.500 below the best of the last 2 (1.000)"
     assert (good.check("gate").passed, good.check("trend").passed) == (True, True)
     gate, trend = bad.check("gate"), bad.check("trend")
@@ -144,6 +151,52 @@ def test_the_gate_is_told_once_all_cases_are_done(bench: Bench) -> None:
     assert "outputs" not in half.of("suite_summary")[None].metadata
     whole = bench.run("shop", "b", config={"evaluation_id": evaluation_id})
     assert {check.name for check in whole.checks} == {"no_regression", "gate", "trend"}
+
+
+def test_table_and_plot_show_14_evaluations_whatever_the_window_of_the_alarm(bench: Bench) -> None:
+    more = "trend: {evaluations: 365}\n"
+    write_suite(bench.suites_root, "shop", alike("old", ["a"]), {"a": failed("new-a")}, more=more)
+    bench.register("shop", ["a"])
+    history = History.open(bench.store)
+    for number in range(20):
+        row = evaluation(
+            f"e{number:02}",
+            trigger="pipeline",
+            pass_rate=0.5 if number else 1.0,
+            created_at=AT + timedelta(hours=number),
+        )
+        with history.writer("shop", "2026-03", row["evaluation_id"], 1) as writer:
+            writer.write("evaluations", [row])
+
+    metadata = bench.run("shop", "a").of("suite_summary")[None].metadata
+
+    assert len(metadata["last_evaluations"].splitlines()) == 2 + 14
+    assert metadata["trend"] == "pass rate 0.000 is 1.000 below the best of the last 21 (1.000)"
+
+
+def test_a_judge_is_shown_with_its_words_and_what_it_cost(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_judged_suite(bench.suites_root / "shop", {"a": "same"}, config=judged_suite(judge="cap_usd: 0.5"))
+    bench.register("shop", ["a"])
+    reply = says(verdict("warn", summary="Curt.\x1b[31m"))
+    with OpenAIServer(JudgeServer({("a", "regression"): [reply]})) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        run = bench.run("shop", "a")
+
+    case = run.of("case_summaries")["a"].metadata
+    assert (case["verdict"], case["verdict_summary"]) == ("warn", r"Curt.\u001b[31m")
+    assert run.of("judge_results")["a"].metadata["summary"] == case["verdict_summary"]
+    money = {
+        name: usd for name, usd in run.of("suite_summary")[None].metadata.items() if name.endswith("usd")
+    }
+    assert money == {
+        "candidate_usd": 0.0,
+        "judge_usd": pytest.approx(COST_USD),
+        "judge_cap_usd": 0.5,
+        "saved_by_cache_usd": 0.0,
+    }
 
 
 def test_the_files_are_where_it_says(bench: Bench) -> None:

@@ -187,6 +187,8 @@ def test_the_suite_summary_is_materialized_although_the_run_fails(bench: Bench) 
         "gate_reasons": "- 1 of 3 cases failed\n- 1 of 3 cases inconclusive",
         "candidate_usd": 0.0,
         "judge_usd": 0.0,
+        "saved_by_cache_usd": 0.0,
+        "trigger": "pipeline",
         "trend": "no decline",
     }
     written = read_json(bench.store / "outputs" / run.evaluation_id() / "summary.json")

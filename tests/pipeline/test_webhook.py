@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -131,12 +132,39 @@ def test_what_is_told_of_the_address_is_its_host(shop: Bench, hook: Hook) -> Non
     assert "secret" not in repr(shop.settings)
 
 
-@pytest.mark.parametrize("url", ["ftp://x/y", "example.org/hook", "https:///x", "//host/x"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://x/y",
+        "example.org/hook",
+        "https:///x",
+        "//host/x",
+        "http://[x/secret",
+        "http://host:99999/secret",
+        "http://host:0/secret",
+    ],
+)
 def test_an_address_that_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, url: str) -> None:
     monkeypatch.setenv("REGRESS_WEBHOOK_URL", url)
     with pytest.raises(InputError, match="REGRESS_WEBHOOK_URL: no address of a web server") as raised:
         load_settings(folder=tmp_path)
     assert url not in str(raised.value)
+
+
+def test_nobody_is_told_without_an_address(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("REGRESS_WEBHOOK_URL", "")
+    assert load_settings(folder=tmp_path).webhook_url is None
+
+
+def test_a_server_that_is_not_there_is_a_warning(shop: Bench) -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))  # taken, and nobody listens
+        url = f"http://127.0.0.1:{nobody.getsockname()[1]}/secret"
+        run = Bench(replace(shop.settings, webhook_url=url), shop.instance).run("shop", "a", "b")
+
+    told = [entry.user_message for entry in shop.instance.all_logs(run.run_id) if entry.user_message]
+    assert run.status == "SUCCESS"
+    assert "the summary could not be posted to 127.0.0.1: ConnectionError" in told
 
 
 def test_of_many_that_claim_an_announcement_one_gets_it(tmp_path: Path) -> None:
