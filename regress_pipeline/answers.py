@@ -8,7 +8,6 @@ from typing import Any
 from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.evaluation.ports import Ports
 from regress_core.history.tables import TableName
-from regress_core.records.canonical import hash_text
 from regress_core.records.json_io import loads_own
 from regress_core.records.redact import Redactor
 from regress_core.suite.outcome import CaseOutcome
@@ -36,13 +35,13 @@ class Answers:
 
     def _from_journal(self, outcome: CaseOutcome) -> tuple[str, str] | None:
         journal, evaluation_id = self._ports.journal, self._plan.evaluation_id
-        candidate = journal.evidence_of(evaluation_id, outcome.case_id, outcome.trial, "candidate")
+        candidate = journal.steps.evidence_of(evaluation_id, outcome.case_id, outcome.trial, "candidate")
         if outcome.accepted_sha256 is None:
-            accepted = journal.evidence_of(evaluation_id, outcome.case_id, 1, "baseline")
+            accepted = journal.steps.evidence_of(evaluation_id, outcome.case_id, 1, "baseline")
         else:
-            others = journal.evidence_of(evaluation_id, outcome.case_id, 1, "accepted")
-            texts: list[str] = loads_own(others or "[]")
-            accepted = next((text for text in texts if hash_text(text) == outcome.accepted_sha256), None)
+            others = journal.steps.evidence_of(evaluation_id, outcome.case_id, 1, "accepted")
+            texts = {one["sha256"]: one["text"] for one in loads_own(others or "[]")}
+            accepted = texts.get(outcome.accepted_sha256)
         if candidate is None or accepted is None:
             return None
         return loads_own(accepted)["response"], loads_own(candidate)["response"]

@@ -11,7 +11,6 @@ from itertools import islice, pairwise, takewhile
 from zoneinfo import ZoneInfo
 
 import dagster as dg
-from dagster._utils.schedules import is_valid_cron_string, schedule_execution_time_iterator
 
 from regress_core.errors import InputError
 from regress_core.evaluation.events import Emit, Event
@@ -23,6 +22,7 @@ from regress_pipeline.partitions import CASE_ASSETS, CASES_A_RUN, RETRY_WHOLE, S
 from regress_pipeline.planning import EvaluationConfig, plan_of_run
 from regress_pipeline.settings import Settings
 from regress_pipeline.suites import SuiteFolder
+from regress_pipeline.ticks import ticks_from
 from regress_pipeline.workers import at_work
 
 
@@ -110,12 +110,8 @@ def freshness(schedule: ScheduleConfig) -> dg.FreshnessPolicy:
     Raises:
         InputError: If the cron is none.
     """
-    if not is_valid_cron_string(schedule.cron):
-        raise InputError(f"{schedule.cron!r} is no cron", field="$.schedule.cron")
     begin = datetime(2026, 1, 1, tzinfo=ZoneInfo(schedule.timezone))
-    ticks = schedule_execution_time_iterator(
-        begin.timestamp(), schedule.cron, schedule.timezone, ascending=True
-    )
+    ticks = ticks_from(schedule, begin)
     year = islice(takewhile(lambda tick: tick < begin + timedelta(days=366), ticks), _MOST_TICKS)
     gaps = [later - earlier for earlier, later in pairwise(year)]
     return dg.FreshnessPolicy.time_window(

@@ -36,6 +36,7 @@ from regress_pipeline.partitions import (
     SUITE_SUMMARY,
     partitions_lock,
     register_cases,
+    unfinished_runs,
 )
 from regress_pipeline.settings import Settings
 from regress_pipeline.suites import SuiteFolder, find_suites
@@ -129,7 +130,11 @@ def daemon_runs(settings: Settings, now: datetime) -> bool:
     if not (settings.store / "dagster" / "dagster.yaml").is_file():
         return False
     with dg.DagsterInstance.from_config(str(dagster_home(settings.store))) as instance:
-        beats = instance.get_daemon_heartbeats()
+        return _beats(instance, now)
+
+
+def _beats(instance: dg.DagsterInstance, now: datetime) -> bool:
+    beats = instance.get_daemon_heartbeats()
     last = [beats[name].timestamp if name in beats else 0.0 for name in _DAEMONS]
     return all(now - datetime.fromtimestamp(beat, UTC) < _BEATS_WITHIN for beat in last)
 
@@ -221,7 +226,9 @@ def wait(
     settings: Settings,
     show: Callable[[Sequence[Progress]], None],
 ) -> None:
-    """Wait until each evaluation is finished, or its backfill has ended without that.
+    """Wait until each evaluation is finished, or will not be: its backfill has ended, or the daemon has.
+
+    A run that the daemon has started goes on without it, so that this is waited for.
 
     Args:
         backfills: What was handed over.
@@ -241,6 +248,8 @@ def wait(
                 if backfill_id not in ended and not _is_finished(one, ports)
             }
             show([progress_of(one.plan, ports) for one in backfills])
+            if not _beats(instance, utc_now()):
+                waiting = {key: one for key, one in waiting.items() if _is_at_work(instance, one)}
 
 
 def progress_of(plan: EvaluationPlan, ports: Ports) -> Progress:
@@ -253,6 +262,11 @@ def progress_of(plan: EvaluationPlan, ports: Ports) -> Progress:
 def _has_ended(instance: dg.DagsterInstance, backfill_id: str) -> bool:
     backfill = instance.get_backfill(backfill_id)
     return backfill is None or backfill.status in BULK_ACTION_TERMINAL_STATUSES
+
+
+def _is_at_work(instance: dg.DagsterInstance, backfill: Backfill) -> bool:
+    runs = unfinished_runs(instance, backfill.suite.name, backfill.plan.evaluation_id)
+    return any(run.status in (dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED) for run in runs)
 
 
 def _is_finished(backfill: Backfill, ports: Ports) -> bool:

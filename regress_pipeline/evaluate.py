@@ -11,7 +11,7 @@ from regress_core.evaluation.events import CaseDone, Emit, EvaluationDone
 from regress_core.evaluation.outputs import candidate_file
 from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.evaluation.ports import Ports
-from regress_core.history.trends import recent_evaluations, trend_alarm
+from regress_core.history.trends import finished_evaluations, last_of, trend_alarm
 from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.outcome import CaseOutcome
 from regress_core.suite.overrides import active
@@ -156,7 +156,7 @@ def _suite_events(
         return
     config = plan.suite.config.trend
     most = max(config.evaluations, SHOWN_EVALUATIONS)
-    points = recent_evaluations(ports.history, plan.suite.name, plan.trigger, most)
+    points = last_of(finished_evaluations(ports.history, plan.suite.name), plan.trigger, most)
     alarm = trend_alarm(points, config)
     outputs = ports.outputs_of(plan.evaluation_id)
     metadata = suite_metadata(plan, summary, outputs, points, alarm)

@@ -78,10 +78,16 @@ def covered_cases(instance: dg.DagsterInstance, suite: str, journal: Journal) ->
             covered.update(keys[keys.index(first) : keys.index(last) + 1])
         covered.update(run.tags.get(PARTITION, "").split(","))
         covered.update(planned_case_ids(run.tags.get(EVALUATION, ""), journal))
-    under_way = [status for status in BulkActionStatus if status not in BULK_ACTION_TERMINAL_STATUSES]
-    for backfill in instance.get_backfills(filters=BulkActionsFilter(statuses=under_way)):
-        covered |= cases_of_backfill(backfill.backfill_id, instance, suite)
+    for backfill_id in backfills_under_way(instance):
+        covered |= cases_of_backfill(backfill_id, instance, suite)
     return covered
+
+
+def backfills_under_way(instance: dg.DagsterInstance) -> list[str]:
+    """Give the ids of the backfills that have not ended."""
+    statuses = [status for status in BulkActionStatus if status not in BULK_ACTION_TERMINAL_STATUSES]
+    filters = BulkActionsFilter(statuses=statuses)
+    return [backfill.backfill_id for backfill in instance.get_backfills(filters=filters)]
 
 
 def unfinished_runs(

@@ -13,11 +13,6 @@ from typing import Any, TypeVar
 
 import dagster as dg
 import sqlalchemy as sa
-from dagster._core.execution.backfill import (
-    BULK_ACTION_TERMINAL_STATUSES,
-    BulkActionsFilter,
-    BulkActionStatus,
-)
 from dagster._core.storage.dagster_run import FINISHED_STATUSES
 from dagster._core.storage.event_log import SqlEventLogStorage
 from dagster._core.storage.event_log.schema import (
@@ -27,7 +22,7 @@ from dagster._core.storage.event_log.schema import (
 )
 
 from regress_core.errors import InputError
-from regress_pipeline.partitions import BACKFILL, CASE_ASSETS, partitions_name
+from regress_pipeline.partitions import BACKFILL, CASE_ASSETS, backfills_under_way, partitions_name
 
 _DATABASES = ("history/runs/index.db", "history/runs.db", "schedules/schedules.db")
 """What grows with every night, in a Dagster home on SQLite; below it."""
@@ -90,12 +85,8 @@ def prune(instance: dg.DagsterInstance, keep_days: int, now: datetime) -> Pruned
 
 
 def _runs_of_backfills_under_way(instance: dg.DagsterInstance) -> set[str]:
-    statuses = [status for status in BulkActionStatus if status not in BULK_ACTION_TERMINAL_STATUSES]
-    backfills = instance.get_backfills(filters=BulkActionsFilter(statuses=statuses))
-    if not backfills:
-        return set()
-    ids = [backfill.backfill_id for backfill in backfills]
-    return set(instance.get_run_ids(dg.RunsFilter(tags={BACKFILL: ids})))
+    ids = backfills_under_way(instance)
+    return set(instance.get_run_ids(dg.RunsFilter(tags={BACKFILL: ids}))) if ids else set()
 
 
 def _runs_that_count(storage: SqlEventLogStorage) -> set[str]:

@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import get_args
 
 import dagster as dg
-from dagster._utils.schedules import is_valid_cron_string, schedule_execution_time_iterator
 
 from regress_core.errors import InputError
 from regress_core.evaluation.plan import Trigger
@@ -17,7 +16,7 @@ from regress_core.evaluation.plan_rows import trigger_of
 from regress_core.evaluation.ports import JOURNAL_FILE, Ports
 from regress_core.history.results import OrphanedCase, orphaned
 from regress_core.history.store import History
-from regress_core.history.trends import TrendPoint, recent_evaluations, trend_alarm
+from regress_core.history.trends import TrendPoint, finished_evaluations, last_of, trend_alarm
 from regress_core.journal.journal import EvaluationRow
 from regress_core.records.json_io import loads_own
 from regress_core.records.loading import list_case_records
@@ -28,6 +27,7 @@ from regress_pipeline.home import dagster_home
 from regress_pipeline.partitions import partitions_name, unfinished_runs
 from regress_pipeline.settings import Settings
 from regress_pipeline.suites import SuiteFolder
+from regress_pipeline.ticks import ticks_from
 from regress_pipeline.workers import fail_dead_runs
 
 
@@ -130,8 +130,9 @@ def _status(
     night, no_night = _next_night(suite, config.schedule, now)
     history = History.open(settings.store)
     triggers: tuple[Trigger, ...] = get_args(Trigger)
-    last = [point for trigger in triggers for point in recent_evaluations(history, suite.name, trigger, 1)]
-    nights = recent_evaluations(history, suite.name, "night", config.trend.evaluations)
+    finished = finished_evaluations(history, suite.name)
+    last = [point for trigger in triggers for point in last_of(finished, trigger, 1)]
+    nights = last_of(finished, "night", config.trend.evaluations)
     keys = instance.get_dynamic_partitions(partitions_name(suite.name)) if instance else ()
     return SuiteStatus(
         suite=suite,
@@ -187,11 +188,8 @@ def _next_night(
 ) -> tuple[NextNight | None, str | None]:
     if schedule is None:
         return None, None
-    if not is_valid_cron_string(schedule.cron):
-        message = f"{schedule.cron!r} is no cron"
-        return None, str(InputError(message, file=suite.root / SUITE_FILE, field="$.schedule.cron"))
-    ticks = schedule_execution_time_iterator(
-        now.timestamp(), schedule.cron, schedule.timezone, ascending=True
-    )
-    moment = next(tick for tick in ticks if tick > now).astimezone(now.tzinfo)
+    try:
+        moment = next(ticks_from(schedule, now))
+    except InputError as error:
+        return None, f"{suite.root / SUITE_FILE}: {error}"
     return NextNight(schedule.cron, schedule.timezone, moment), None

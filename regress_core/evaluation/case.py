@@ -19,7 +19,7 @@ from regress_core.evaluation.source import load_planned, text_of
 from regress_core.evaluation.spending import Spending
 from regress_core.foreign import error_text, passes_through
 from regress_core.ids import Clock
-from regress_core.journal.journal import Stage
+from regress_core.journal.steps import Stage
 from regress_core.judge.time_limit import JudgeTimeUpError
 from regress_core.records.canonical import hash_text
 from regress_core.records.json_io import dumps_text, loads_own
@@ -183,7 +183,9 @@ class _Work:
         self.outcome = replace(self.outcome, baseline_run_id=baseline.record.run_id)
         others = [load_planned(case.case_id, ref, "baseline") for ref in case.accepted]
         if others and self._trial.number == 1:
-            self.evidence["accepted"] = dumps_text([text_of(one) for one in others])
+            self.evidence["accepted"] = dumps_text(
+                [{"sha256": one.sha256, "text": text_of(one)} for one in others]
+            )
         return await self._run([baseline, *others])
 
     async def _run(self, accepted: Sequence[LoadedRecord]) -> _Records:

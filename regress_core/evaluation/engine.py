@@ -30,7 +30,7 @@ from regress_core.evaluation.source import open_source
 from regress_core.evaluation.spending import spending_of
 from regress_core.evaluation.summary import summarize_evaluation
 from regress_core.foreign import passes_through
-from regress_core.journal.journal import Stage, Step
+from regress_core.journal.steps import Stage, Step
 from regress_core.records.json_io import dumps_text
 from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.loading import CaseRef
@@ -159,7 +159,7 @@ class _Work:
             await self._evaluate_rest()
 
     def _read_begun(self) -> None:
-        steps = self._ports.journal.begun(self._plan.evaluation_id, self._plan.revision)
+        steps = self._ports.journal.steps.begun(self._plan.evaluation_id, self._plan.revision)
         for (case_id, trial), group in groupby(steps, key=lambda step: (step.case_id, step.trial)):
             self._begun[case_id, trial] = {step.stage: step.payload for step in group}
 
@@ -200,7 +200,7 @@ class _Work:
         plan, journal = self._plan, self._ports.journal
 
         async def keep(evidence: Evidence) -> Evidence:
-            stands = await journal.keep(_steps(plan, case, number, evidence))
+            stands = await journal.steps.keep(_steps(plan, case, number, evidence))
             self._tell(stands)
             return {step.stage: step.payload for step in stands}
 
@@ -209,7 +209,7 @@ class _Work:
         work = await self._evaluated(trial, keep)
         outcome: Evidence = {"outcome": dumps_text(work.outcome.to_json())}
         steps = _steps(plan, case, number, {**work.evidence, **outcome})
-        await journal.commit(steps)
+        await journal.steps.commit(steps)
         self._tell(steps)
         settled = self._settled[case.case_id]
         settled[number] = work.outcome

@@ -69,7 +69,7 @@ def _again(row: EvaluationRow, journal: Journal, redo: Redo) -> EvaluationRow | 
     if row.state == "finished":
         return journal.reopen(row.evaluation_id, redo) if troubled else None
     met = [(outcome.case_id, outcome.trial) for outcome in troubled if outcome.revision == row.revision]
-    journal.take_back(row.evaluation_id, row.revision, met)
+    journal.steps.take_back(row.evaluation_id, row.revision, met)
     return row
 
 
@@ -80,5 +80,5 @@ def join(plan: EvaluationPlan, journal: Journal) -> EvaluationPlan:
 
 def outcomes_of(journal: Journal, evaluation_id: str) -> Iterator[CaseOutcome]:
     """Give the newest outcome of every case that has one, ordered by case id."""
-    for step in journal.outcomes(evaluation_id):
+    for step in journal.steps.outcomes(evaluation_id):
         yield CaseOutcome.from_json(loads_own(step.payload))

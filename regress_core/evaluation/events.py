@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from regress_core.journal.journal import Stage
+from regress_core.journal.steps import Stage
 from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.outcome import CaseOutcome
 

@@ -22,9 +22,8 @@ from regress_core.history.rows import (
 )
 from regress_core.history.store import RevisionWriter, Row
 from regress_core.history.tables import EVALUATION_TABLES, TableName
-from regress_core.journal.journal import Stage, Step
+from regress_core.journal.steps import Stage, Step
 from regress_core.judge.outcome import JudgeOutcome
-from regress_core.records.canonical import hash_text
 from regress_core.records.json_io import dumps_text, loads_own
 from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.outcome import CaseOutcome
@@ -68,7 +67,7 @@ def _write_history(plan: EvaluationPlan, ports: Ports, summary: RunRegressionSum
     month = f"{plan.created_at:%Y-%m}"
     with ports.history.writer(plan.suite.name, month, plan.evaluation_id, plan.revision) as writer:
         _write_cases(
-            writer, facts, ports.journal.steps_of_revision(plan.evaluation_id, plan.revision), owners
+            writer, facts, ports.journal.steps.of_revision(plan.evaluation_id, plan.revision), owners
         )
         _write_calls(writer, facts, plan, ports)
         writer.write("evaluations", [evaluation_row(facts, summary, plan.suite.config.gate, ports.clock())])
@@ -120,7 +119,7 @@ def _rows(
             run = payloads.get("run") if stage == "candidate" else None
             yield table, row if run is None else {**row, **run_columns(loads_own(run))}
     for number, one in enumerate(loads_own(payloads.get("accepted", "[]")), start=2):
-        row = record_row(facts, outcome, loads_own(one), one, hash_text(one))
+        row = record_row(facts, outcome, loads_own(one["text"]), one["text"], one["sha256"])
         yield "accepted_records", {**row, "number": number}
     text = payloads.get("comparison")
     if text is not None:

@@ -35,21 +35,24 @@ class TrendPoint:
 _COLUMNS = tuple(field.name for field in fields(TrendPoint))
 
 
-def recent_evaluations(history: History, suite: str, trigger: str, most: int) -> tuple[TrendPoint, ...]:
-    """Give the last finished evaluations of a suite, oldest first, each in its newest revision.
-
-    Only those with the same trigger are set beside each other: a night is of the whole suite, what a sensor
-    or a person starts may be of a few cases.
-    """
+def finished_evaluations(history: History, suite: str) -> tuple[TrendPoint, ...]:
+    """Give the finished evaluations of a suite, oldest first, each in its newest revision."""
     newest: dict[str, tuple[int, TrendPoint]] = {}
     for row in history.columns_of("evaluations", suite, (*_COLUMNS, "revision")).to_pylist():
         revision = row.pop("revision")
-        if row["trigger"] == trigger and newest.get(row["evaluation_id"], (0,))[0] <= revision:
+        if newest.get(row["evaluation_id"], (0,))[0] <= revision:
             newest[row["evaluation_id"]] = (revision, TrendPoint(**row))
-    points = sorted(
-        (point for _, point in newest.values()), key=lambda one: (one.created_at, one.evaluation_id)
-    )
-    return tuple(points[-most:])
+    points = (point for _, point in newest.values())
+    return tuple(sorted(points, key=lambda one: (one.created_at, one.evaluation_id)))
+
+
+def last_of(points: Sequence[TrendPoint], trigger: str, most: int) -> tuple[TrendPoint, ...]:
+    """Give the last evaluations with a trigger, oldest first.
+
+    Only those are set beside each other: a night is of the whole suite, what a sensor or a person starts may
+    be of a few cases.
+    """
+    return tuple([point for point in points if point.trigger == trigger][-most:])
 
 
 def trend_alarm(points: Sequence[TrendPoint], config: TrendConfig) -> str | None:

@@ -85,7 +85,7 @@ def test_what_is_told_is_committed(mixed: Place) -> None:
     def look(event: Event) -> None:
         if isinstance(event, StageDone | CaseDone):
             with Journal.open(mixed.store / JOURNAL_FILE) as journal:
-                steps = list(journal.steps_of_revision(plan.evaluation_id, 1))
+                steps = list(journal.steps.of_revision(plan.evaluation_id, 1))
             if isinstance(event, StageDone):
                 refs = {f"{s.evaluation_id}/{s.case_id}/{s.trial}/{s.stage}/{s.revision}" for s in steps}
                 seen.append(event.ref in refs)

@@ -117,7 +117,7 @@ def test_interrupt_at_case_3_of_10(tmp_path: Path, *, by_id: bool) -> None:
     third_is_done = 3 * 6  # a start, four stages and a done for each case, after the start of the whole
     begun = interrupted(root, store, third_is_done)
     with Ports.open(store) as ports:
-        kept = list(ports.journal.outcomes(begun.evaluation_id))
+        kept = list(ports.journal.steps.outcomes(begun.evaluation_id))
         plan = resume(begun.evaluation_id, ports.journal) if by_id else begin(plan_of(root), ports.journal)
     log = Log()
 
@@ -130,7 +130,7 @@ def test_interrupt_at_case_3_of_10(tmp_path: Path, *, by_id: bool) -> None:
     assert summary.evaluation_id == begun.evaluation_id
     assert as_json(summary)["totals"]["passed"] == 10
     with Ports.open(store) as ports:
-        assert list(ports.journal.outcomes(begun.evaluation_id))[:3] == kept
+        assert list(ports.journal.steps.outcomes(begun.evaluation_id))[:3] == kept
 
 
 def test_an_unfinished_evaluation_is_in_no_table_and_has_no_outputs(mixed: Place) -> None:

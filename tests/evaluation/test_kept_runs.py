@@ -49,7 +49,7 @@ def test_a_committed_run_is_not_made_again(
     with pytest.raises(type(error)):
         run(plan, store, crash_at("a", stage, error))
     with Ports.open(store) as ports:
-        kept = {step.stage: step.payload for step in ports.journal.begun(plan.evaluation_id, 1)}
+        kept = {step.stage: step.payload for step in ports.journal.steps.begun(plan.evaluation_id, 1)}
     assert kept.keys() == {"candidate", "run"}
     write_script(root, {"a": "down"})  # were it asked again, it would not answer
 

@@ -40,7 +40,7 @@ def rows(store: Path) -> dict[str, int]:
 
 def stages_in_journal(store: Path, evaluation_id: str) -> set[str]:
     with Ports.open(store) as ports:
-        return {step.stage for step in ports.journal.steps_of_revision(evaluation_id, 1)}
+        return {step.stage for step in ports.journal.steps.of_revision(evaluation_id, 1)}
 
 
 def state(store: Path, evaluation_id: str) -> str:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from regress_core.history.sql import query
 from regress_core.history.store import History, Row
-from regress_core.history.trends import TrendPoint, recent_evaluations, trend_alarm
+from regress_core.history.trends import TrendPoint, finished_evaluations, last_of, trend_alarm
 from regress_core.suite.nightly import TrendConfig
 
 BEGIN = datetime(2026, 3, 1, 2, tzinfo=UTC)
@@ -121,10 +121,10 @@ def test_the_last_evaluations_of_one_trigger_in_their_newest_revision(tmp_path: 
     _write(history, _row(4, 0.5, trigger="cases"))
     _write(history, _row(5, 0.4), suite="bank")
 
-    found = recent_evaluations(history, "shop", "night", 2)
+    found = last_of(finished_evaluations(history, "shop"), "night", 2)
 
     assert [(point.evaluation_id, point.pass_rate) for point in found] == [("e02", 0.8), ("e03", 0.7)]
-    assert recent_evaluations(history, "post", "night", 2) == ()
+    assert last_of(finished_evaluations(history, "post"), "night", 2) == ()
 
 
 def test_the_view_sets_each_beside_the_best_of_14(tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from regress_core.journal.journal import EvaluationRow, Journal, Stage, Step
+from regress_core.journal.journal import EvaluationRow, Journal
 from regress_core.journal.ledger import CallEntry
+from regress_core.journal.steps import Stage, Step
 
 CREATED_AT = datetime(2026, 3, 31, 23, 59, 58, 123456, tzinfo=UTC)
 
@@ -50,4 +51,4 @@ def entry(case_id: str = "a", **changes: Any) -> CallEntry:  # noqa: ANN401 - fi
 
 def commit(journal: Journal, steps: Iterable[Step]) -> None:
     """Commit steps and wait until they are safe."""
-    asyncio.run(journal.commit(list(steps)))
+    asyncio.run(journal.steps.commit(list(steps)))

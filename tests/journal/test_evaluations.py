@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from regress_core.journal.journal import Journal, Stage
+from regress_core.journal.journal import Journal
+from regress_core.journal.steps import Stage
 from tests.journal.support import CREATED_AT, commit, row, step
 
 LATER = CREATED_AT + timedelta(hours=1)
@@ -110,11 +111,11 @@ def test_finishing_drops_the_evidence_and_keeps_the_outcomes(journal: Journal, p
         finished = other.evaluation("e1")
         assert finished is not None
         assert finished.state == "finished"
-        assert [(s.case_id, s.stage, s.payload) for s in other.steps_of_revision("e1", 1)] == [
+        assert [(s.case_id, s.stage, s.payload) for s in other.steps.of_revision("e1", 1)] == [
             ("a", "outcome", '{"of":"a"}'),
             ("b", "outcome", '{"of":"b"}'),
         ]
-        assert len(list(other.steps_of_revision("e2", 1))) == 8
+        assert len(list(other.steps.of_revision("e2", 1))) == 8
 
 
 def test_finishing_a_revision_that_is_not_the_current_one_changes_nothing(journal: Journal) -> None:
@@ -128,7 +129,7 @@ def test_finishing_a_revision_that_is_not_the_current_one_changes_nothing(journa
     entry = journal.evaluation("e1")
     assert entry is not None
     assert (entry.state, entry.revision) == ("running", 2)
-    assert [s.stage for s in journal.steps_of_revision("e1", 2)] == ["comparison", "outcome"]
+    assert [s.stage for s in journal.steps.of_revision("e1", 2)] == ["comparison", "outcome"]
 
 
 def test_finishing_shrinks_the_file(path: Path) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from regress_core.journal.journal import Journal, Step
+from regress_core.journal.journal import Journal
+from regress_core.journal.steps import Step
 from tests.journal.support import commit, row, step
 
 
@@ -20,11 +21,11 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
 
 
 def keep(journal: Journal, *steps: Step) -> list[Step]:
-    return asyncio.run(journal.keep(steps))
+    return asyncio.run(journal.steps.keep(steps))
 
 
 def all_steps(journal: Journal, revision: int = 1) -> list[Step]:
-    return list(journal.steps_of_revision("e1", revision))
+    return list(journal.steps.of_revision("e1", revision))
 
 
 RUN = [step("a", "candidate", '"record"'), step("a", "run", '"facts"')]
@@ -67,10 +68,10 @@ def test_a_trial_is_begun_until_it_has_its_outcome(journal: Journal) -> None:
     keep(journal, step("c", "candidate", revision=2))
     commit(journal, [step("b", "comparison"), step("b")])
 
-    assert list(journal.begun("e1", 1)) == [*RUN, step("a", "candidate", trial=2)]
-    assert list(journal.begun("e1", 2)) == [step("c", "candidate", revision=2)]
+    assert list(journal.steps.begun("e1", 1)) == [*RUN, step("a", "candidate", trial=2)]
+    assert list(journal.steps.begun("e1", 2)) == [step("c", "candidate", revision=2)]
     commit(journal, [step("a")])
-    assert list(journal.begun("e1", 1)) == [step("a", "candidate", trial=2)]
+    assert list(journal.steps.begun("e1", 1)) == [step("a", "candidate", trial=2)]
 
 
 OTHERS = [step("a", trial=2), step("b"), step("a", evaluation_id="e2")]
@@ -82,12 +83,12 @@ def test_a_trial_that_is_taken_back_has_no_step(journal: Journal) -> None:
     for other in OTHERS:
         commit(journal, [other])
 
-    journal.take_back("e1", 1, [("a", 1)])
+    journal.steps.take_back("e1", 1, [("a", 1)])
 
     assert all_steps(journal) == [step("a", trial=2), step("b")]
-    assert list(journal.steps_of_revision("e2", 1)) == [step("a", evaluation_id="e2")]
+    assert list(journal.steps.of_revision("e2", 1)) == [step("a", evaluation_id="e2")]
     commit(journal, [step("a", payload='"again"')])
-    assert next(journal.outcomes("e1")) == step("a", payload='"again"')
+    assert next(journal.steps.outcomes("e1")) == step("a", payload='"again"')
 
 
 @pytest.mark.parametrize("state", ["finished", "reopened"])
@@ -97,7 +98,7 @@ def test_nothing_is_taken_back_of_what_was_finished(journal: Journal, state: str
     if state == "reopened":
         journal.reopen("e1", "inconclusive")
 
-    journal.take_back("e1", 1, [("a", 1), ("b", 1)])
+    journal.steps.take_back("e1", 1, [("a", 1), ("b", 1)])
 
     assert all_steps(journal) == [step("a"), step("b")]
 
@@ -108,6 +109,6 @@ def test_an_older_revision_is_left_alone(journal: Journal) -> None:
     journal.reopen("e1", "inconclusive")
     commit(journal, [step("a", payload='"2"', revision=2)])
 
-    journal.take_back("e1", 2, [("a", 1)])
+    journal.steps.take_back("e1", 2, [("a", 1)])
 
-    assert list(journal.outcomes("e1")) == [step("a", payload='"1"')]
+    assert list(journal.steps.outcomes("e1")) == [step("a", payload='"1"')]

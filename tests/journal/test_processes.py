@@ -22,9 +22,9 @@ def write(path: Path, name: str, together: Barrier) -> None:
 
         async def commit_all() -> None:
             for number in range(OWN):
-                await journal.commit([step(f"{name}{number:03}", payload=f'"{name}"')])
+                await journal.steps.commit([step(f"{name}{number:03}", payload=f'"{name}"')])
                 if number < SHARED:
-                    await journal.commit(
+                    await journal.steps.commit(
                         [
                             step(f"shared{number:03}", payload=f'"{name}"'),
                             step(f"shared{number:03}", "baseline", f'"{name}"'),
@@ -49,7 +49,7 @@ def test_two_writers(tmp_path: Path) -> None:
         entry = journal.evaluation("e1")
         assert entry is not None
         assert entry.plan in {'"x"', '"y"'}
-        found = {(s.case_id, s.stage): s.payload for s in journal.steps_of_revision("e1", 1)}
+        found = {(s.case_id, s.stage): s.payload for s in journal.steps.of_revision("e1", 1)}
     own = {(f"{name}{n:03}", "outcome"): f'"{name}"' for name in WRITERS for n in range(OWN)}
     assert {key: payload for key, payload in found.items() if not key[0].startswith("shared")} == own
     for n in range(SHARED):

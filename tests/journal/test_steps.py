@@ -14,7 +14,8 @@ from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.exc import IntegrityError
 
 from regress_core.errors import InputError
-from regress_core.journal.journal import Journal, Stage, Step
+from regress_core.journal.journal import Journal
+from regress_core.journal.steps import Stage, Step
 from regress_core.journal.writer import Writer
 from tests.journal.support import commit, row, step
 
@@ -37,8 +38,8 @@ def test_a_committed_step_is_there_for_another_journal_at_once(journal: Journal,
     commit(journal, texts)
 
     with Journal.open(path) as other:
-        assert list(other.steps_of_revision("e1", 1)) == [texts[1], texts[0], texts[2]]
-        assert list(other.outcomes("e1")) == [texts[0], texts[2]]
+        assert list(other.steps.of_revision("e1", 1)) == [texts[1], texts[0], texts[2]]
+        assert list(other.steps.outcomes("e1")) == [texts[0], texts[2]]
 
 
 def test_a_case_that_has_its_outcome_takes_no_more_steps(journal: Journal) -> None:
@@ -47,7 +48,7 @@ def test_a_case_that_has_its_outcome_takes_no_more_steps(journal: Journal) -> No
 
     commit(journal, [step("a", payload='"second"'), step("a", "comparison", '"new"')])
 
-    assert list(journal.steps_of_revision("e1", 1)) == [first]
+    assert list(journal.steps.of_revision("e1", 1)) == [first]
 
 
 def test_steps_are_told_apart_by_every_part_of_their_key(journal: Journal) -> None:
@@ -65,9 +66,9 @@ def test_steps_are_told_apart_by_every_part_of_their_key(journal: Journal) -> No
     def payloads(found: Iterator[Step]) -> list[str]:
         return [s.payload for s in found]
 
-    assert payloads(journal.steps_of_revision("e1", 1)) == ["1", "4", "0", "2"]
-    assert payloads(journal.steps_of_revision("e1", 2)) == ["3"]
-    assert payloads(journal.steps_of_revision("e2", 1)) == ["5"]
+    assert payloads(journal.steps.of_revision("e1", 1)) == ["1", "4", "0", "2"]
+    assert payloads(journal.steps.of_revision("e1", 2)) == ["3"]
+    assert payloads(journal.steps.of_revision("e2", 1)) == ["5"]
 
 
 def test_outcomes_are_those_of_the_highest_revision_that_has_one(journal: Journal) -> None:
@@ -89,7 +90,7 @@ def test_outcomes_are_those_of_the_highest_revision_that_has_one(journal: Journa
 
     commit(journal, [*newest, *older])
 
-    assert list(journal.outcomes("e1")) == newest
+    assert list(journal.steps.outcomes("e1")) == newest
 
 
 @pytest.mark.parametrize(
@@ -109,7 +110,7 @@ def test_the_evidence_of_one_trial(
     commit(journal, [step("a", "candidate", '"other trial"', trial=2), step("a", trial=2)])
     commit(journal, [step("a", "candidate", '"second"', revision=2), step("a", revision=2)])
 
-    assert journal.evidence_of("e1", case_id, trial, stage) == payload
+    assert journal.steps.evidence_of("e1", case_id, trial, stage) == payload
 
 
 def test_a_finished_evaluation_has_no_evidence(journal: Journal) -> None:
@@ -117,7 +118,7 @@ def test_a_finished_evaluation_has_no_evidence(journal: Journal) -> None:
 
     journal.finish("e1", 1)
 
-    assert journal.evidence_of("e1", "a", 1, "candidate") is None
+    assert journal.steps.evidence_of("e1", "a", 1, "candidate") is None
 
 
 def test_a_failing_commit_fails_alone(journal: Journal) -> None:
@@ -125,17 +126,17 @@ def test_a_failing_commit_fails_alone(journal: Journal) -> None:
 
     async def all_at_once() -> list[BaseException | None]:
         groups = [[step("a")], [step("bad", "baseline"), broken], [step("b")]]
-        return await asyncio.gather(*map(journal.commit, groups), return_exceptions=True)
+        return await asyncio.gather(*map(journal.steps.commit, groups), return_exceptions=True)
 
     results = asyncio.run(all_at_once())
 
     assert [result is None for result in results] == [True, False, True]
-    assert [s.case_id for s in journal.steps_of_revision("e1", 1)] == ["a", "b"]
+    assert [s.case_id for s in journal.steps.of_revision("e1", 1)] == ["a", "b"]
 
 
 def test_closing_commits_what_waits(path: Path) -> None:
     async def close_with_commits_waiting(journal: Journal) -> None:
-        waiting = [asyncio.ensure_future(journal.commit([step(f"c{n:03}")])) for n in range(300)]
+        waiting = [asyncio.ensure_future(journal.steps.commit([step(f"c{n:03}")])) for n in range(300)]
         await asyncio.sleep(0)  # each has queued its steps
         journal.close()
         await asyncio.gather(*waiting)
@@ -143,7 +144,7 @@ def test_closing_commits_what_waits(path: Path) -> None:
     asyncio.run(close_with_commits_waiting(Journal.open(path)))
 
     with Journal.open(path) as other:
-        assert [s.case_id for s in other.outcomes("e1")] == [f"c{n:03}" for n in range(300)]
+        assert [s.case_id for s in other.steps.outcomes("e1")] == [f"c{n:03}" for n in range(300)]
 
 
 @pytest.fixture
@@ -210,14 +211,14 @@ def test_giving_up_waiting_harms_nobody(engine: Engine, path: Path) -> None:
 def test_a_cancelled_commit_harms_no_later_one(journal: Journal) -> None:
     async def cancel_one() -> None:
         for number in range(50):
-            given_up = asyncio.ensure_future(journal.commit([step(f"given-up{number}")]))
+            given_up = asyncio.ensure_future(journal.steps.commit([step(f"given-up{number}")]))
             await asyncio.sleep(0)
             given_up.cancel()
-            await asyncio.wait_for(journal.commit([step(f"c{number:02}")]), timeout=10)
+            await asyncio.wait_for(journal.steps.commit([step(f"c{number:02}")]), timeout=10)
 
     asyncio.run(cancel_one())
 
-    kept = [s.case_id for s in journal.outcomes("e1") if not s.case_id.startswith("given-up")]
+    kept = [s.case_id for s in journal.steps.outcomes("e1") if not s.case_id.startswith("given-up")]
     assert kept == [f"c{number:02}" for number in range(50)]
 
 
