@@ -8,7 +8,17 @@ from io import TextIOWrapper
 
 import typer
 
-from regress_pipeline.cli import calibrate, demo, history, import_, pipeline, review, run, sql
+from regress_pipeline.cli import (
+    calibrate,
+    compare_evaluations,
+    demo,
+    history,
+    import_,
+    pipeline,
+    review,
+    run,
+    sql,
+)
 
 app = typer.Typer(
     name="regress",
@@ -21,6 +31,7 @@ app.command("run")(run.run)
 app.command("validate")(run.validate)
 app.add_typer(import_.app, name="import")
 app.command("calibrate")(calibrate.calibrate)
+app.command("compare-evaluations")(compare_evaluations.compare_evaluations)
 app.command("review")(review.review)
 app.command("accept")(review.accept)
 app.command("reject")(review.reject)
