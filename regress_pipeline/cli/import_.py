@@ -101,6 +101,25 @@ def import_qa_log(
     _write(IMPORTERS["qa-log"](rows, options), source, suite, label=label)
 
 
+@app.command("tau")
+def import_tau(
+    source: Annotated[
+        Path, typer.Argument(metavar="SRC", help="A results file of tau-bench or tau2-bench, also .gz.")
+    ],
+    *,
+    suite: _Suite,
+    trial: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Take this trial of each task; all without it.")
+    ] = None,
+) -> None:
+    """Import results of tau-bench and tau2-bench. A run's label is pass or fail, by its reward."""
+    from regress_core.records.importers import IMPORTERS
+    from regress_core.records.importers.rows import read_rows
+    from regress_core.records.importers.tau import TauOptions
+
+    _write(IMPORTERS["tau"](read_rows(source), TauOptions(trial)), source, suite)
+
+
 def _write(outcomes: Iterable[Outcome], source: Path, suite: Path, *, label: str | None = None) -> None:
     """Write the runs and say what became of them.
 
