@@ -32,7 +32,14 @@ from regress_core.evaluation.source import RecordedCandidate
 from regress_core.evaluation.spending import spending_of
 from regress_core.ids import new_evaluation_id, utc_now
 from regress_core.suite.candidate import load_candidate
-from regress_core.suite.loading import suite_of_records
+from regress_core.suite.loading import load_suite
+
+_SUITE = """\
+name: throughput
+records: baseline
+effects: {write: [tool_2, tool_5]}
+gate: recommended
+"""
 
 
 def main() -> None:
@@ -73,6 +80,7 @@ def _prepared(folder: Path, cases: int, calls: int) -> Path:
         for number in range(cases):
             record = _record(number, calls, side)
             (folder / side / f"case-{number:05d}.json").write_text(json.dumps(record), encoding="utf-8")
+    (folder / "suite.yaml").write_text(_SUITE, encoding="utf-8")
     return folder
 
 
@@ -150,7 +158,7 @@ def _measure(what: str, folder: Path) -> dict[str, float]:
 
 
 async def _evaluate(plan: EvaluationPlan, ports: Ports) -> None:
-    source = RecordedCandidate(plan.candidate.records, plan.suite.config.compare)
+    source = RecordedCandidate(plan.candidate.records, plan.suite.config.comparison)
     # Nobody is asked, neither a judge nor the candidate's model.
     judging = Judging(plan, source, None, time_out_s=0)
     spending = spending_of(plan, ports.journal.ledger(), utc_now)
@@ -163,7 +171,7 @@ async def _evaluate(plan: EvaluationPlan, ports: Ports) -> None:
 
 
 def _plan(folder: Path) -> EvaluationPlan:
-    suite = suite_of_records(folder / "baseline", name="throughput")
+    suite = load_suite(folder)
     candidate = load_candidate(folder / "candidate")
     return build_plan(
         suite, candidate, suite.cases, trigger="library", clock=utc_now, new_id=new_evaluation_id

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from regress_core.compare import decisions, tool_calls
+from regress_core.compare.alignment import align
+from regress_core.compare.answers import compare_answers
+from regress_core.compare.effects import EffectsFound, compare_effects
 from regress_core.compare.model import (
     Comparison,
     ComparisonMetrics,
@@ -14,12 +17,16 @@ from regress_core.compare.model import (
     Difference,
     SectionState,
     Signals,
+    TrajectoryComparison,
+    TrajectoryStep,
     mismatch,
     missing_left,
     missing_right,
 )
 from regress_core.compare.options import CompareOptions
 from regress_core.compare.sections import SECTION_NAMES, SectionName, SectionPlan
+from regress_core.compare.tool_calls import GroupedCall
+from regress_core.compare.writes import writes_of
 from regress_core.records.argument_rules import ArgumentRules
 from regress_core.records.canonical import same_json
 from regress_core.records.json_io import JsonObject
@@ -32,13 +39,20 @@ _MADE_OF_ARGUMENTS = frozenset(("rawArguments", "argsCanonicalJson", "proposalHa
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """Both records with their calls as compared, and how they are to be compared."""
+    """Both records with their calls as compared, and how they are to be compared.
+
+    Attributes:
+        groups: The calls of both in their turn groups; None where calls are not compared so.
+        effects: What became of the effective writes; None where effects are not compared.
+    """
 
     left: RunRecord
     right: RunRecord
     left_calls: list[ExtractedToolCall]
     right_calls: list[ExtractedToolCall]
     rules: ArgumentRules
+    groups: tuple[list[GroupedCall], list[GroupedCall]] | None
+    effects: EffectsFound | None
     as_reference: bool
 
 
@@ -51,14 +65,7 @@ def compare_run_records(
     """
     options = options or CompareOptions()
     plan = options.plan(left.unrecorded | right.unrecorded)
-    sides = _Sides(
-        left,
-        right,
-        tool_calls.compared_calls(left, options.arguments),
-        tool_calls.compared_calls(right, options.arguments),
-        options.arguments,
-        as_reference=not options.ignore_volatile,
-    )
+    sides = _sides(left, right, options, plan)
     found = {name: _SECTIONS[name](sides) for name in plan.compared}
     deciding = [d for name, differences in found.items() if name in plan.deciding for d in differences]
     summary = ComparisonSummary(
@@ -75,6 +82,58 @@ def compare_run_records(
         provenance=[d for name, diffs in found.items() if name not in plan.deciding for d in diffs],
         sections={name: _state(found.get(name)) for name in SECTION_NAMES},
         signals=_signals(sides, summary, options, plan),
+        **_explanations(sides, plan),
+    )
+
+
+def _sides(left: RunRecord, right: RunRecord, options: CompareOptions, plan: SectionPlan) -> _Sides:
+    left_calls = tool_calls.compared_calls(left, options.arguments)
+    right_calls = tool_calls.compared_calls(right, options.arguments)
+    groups = None
+    if options.ignore_volatile and "toolCalls" in plan.compared:
+        groups = tool_calls.grouped_calls(left, left_calls), tool_calls.grouped_calls(right, right_calls)
+    effects = None
+    if options.effects is not None and "effects" in plan.compared:
+        effects = compare_effects(
+            writes_of(left, left_calls, options.effects),
+            writes_of(right, right_calls, options.effects),
+            options.effects,
+        )
+    return _Sides(
+        left,
+        right,
+        left_calls,
+        right_calls,
+        options.arguments,
+        groups,
+        effects,
+        as_reference=not options.ignore_volatile,
+    )
+
+
+def _explanations(sides: _Sides, plan: SectionPlan) -> dict[str, Any]:
+    """Give what tells more of how two runs differ; the reference's rule knows no such."""
+    found: dict[str, Any] = {}
+    if sides.effects is not None:
+        found["effects"] = sides.effects.counts
+    if sides.groups is not None:
+        found["trajectory"] = _trajectory(*sides.groups)
+    if "response" in plan.compared and not sides.as_reference:
+        found["answer"] = compare_answers(sides.left, sides.right)
+    return found
+
+
+def _trajectory(left: Sequence[GroupedCall], right: Sequence[GroupedCall]) -> TrajectoryComparison:
+    alignment = align(left, right)
+    return TrajectoryComparison(
+        trajectory=alignment.trajectory,
+        first_divergence=alignment.first_divergence,
+        progress=alignment.progress,
+        steps=[
+            TrajectoryStep(kind=step.kind, tool=step.tool, left=step.left, right=step.right)
+            for step in alignment.steps
+            if step.kind != "kept"
+        ],
     )
 
 
@@ -87,12 +146,15 @@ def _signals(
     the status (an exclusion, a move to provenance, `unrecorded`) silences it.
     """
     silent = {*options.exclude_sections, *options.provenance, *sides.left.unrecorded, *sides.right.unrecorded}
-    return Signals(
+    signals = Signals(
         status_changed="status" not in silent and sides.left.status != sides.right.status,
         tools_changed="toolCalls" in plan.deciding and not summary.same_tool_call_shape,
         policy_changed="policy" in plan.deciding and not summary.same_policy_decisions,
         final_output_changed="response" in plan.deciding and not summary.same_final_response,
     )
+    if sides.effects is None or "effects" not in plan.deciding or not sides.effects.differences:
+        return signals
+    return signals.model_copy(update={"effects_changed": True})
 
 
 def _state(differences: list[Difference] | None) -> SectionState:
@@ -123,12 +185,13 @@ def _response(sides: _Sides) -> list[Difference]:
 
 
 def _tool_calls(sides: _Sides) -> list[Difference]:
-    if sides.as_reference:
+    if sides.groups is None:
         return tool_calls.compare_in_order(sides.left_calls, sides.right_calls)
-    return tool_calls.compare_in_groups(
-        tool_calls.grouped_calls(sides.left, sides.left_calls),
-        tool_calls.grouped_calls(sides.right, sides.right_calls),
-    )
+    return tool_calls.compare_in_groups(*sides.groups)
+
+
+def _effects(sides: _Sides) -> list[Difference]:
+    return list(sides.effects.differences) if sides.effects is not None else []
 
 
 def _policy(sides: _Sides) -> list[Difference]:
@@ -204,6 +267,7 @@ _SECTIONS: Mapping[SectionName, Callable[[_Sides], list[Difference]]] = {
     "status": _status,
     "response": _response,
     "toolCalls": _tool_calls,
+    "effects": _effects,
     "policy": _policy,
     "suspendedProposals": _suspended_proposals,
     "guardrails": _guardrails,

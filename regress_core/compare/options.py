@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from regress_core.compare.effect_rules import EffectsConfig
 from regress_core.compare.sections import (
     DECIDING,
     REFERENCE_SECTIONS,
@@ -29,6 +30,8 @@ class CompareOptions(ConfigModel):
             timestamps, run ids, call ids, the order of calls inside a turn group, an ok envelope around bare
             data. False: the reference's own rule and its five sections, all of them deciding.
         arguments: What does not count of tool arguments. Not with the reference's rule, which has no such.
+        effects: Which tools write, and when two writes come to the same; in suite.yaml a mapping of its own.
+            Without it the section `effects` is not compared, nor with the reference's rule.
     """
 
     include_sections: tuple[SectionName, ...] | None = Field(default=None, strict=False)
@@ -37,6 +40,7 @@ class CompareOptions(ConfigModel):
     provenance: tuple[SectionName, ...] = Field(default=(), strict=False)
     ignore_volatile: bool = True
     arguments: ArgumentRules = ArgumentRules()
+    effects: EffectsConfig | None = None
 
     @model_validator(mode="after")
     def _moved_once(self) -> CompareOptions:
@@ -57,6 +61,8 @@ class CompareOptions(ConfigModel):
         default = frozenset(SECTION_NAMES) if self.ignore_volatile else REFERENCE_SECTIONS
         chosen = default if self.include_sections is None else frozenset(self.include_sections)
         compared = chosen - frozenset(self.exclude_sections) - unrecorded
+        if self.effects is None or not self.ignore_volatile or "toolCalls" in unrecorded:
+            compared -= {"effects"}
         deciding = DECIDING if self.ignore_volatile else REFERENCE_SECTIONS
         return SectionPlan(
             compared=tuple(name for name in SECTION_NAMES if name in compared),

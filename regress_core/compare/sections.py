@@ -9,6 +9,7 @@ SectionName = Literal[
     "status",
     "response",
     "toolCalls",
+    "effects",
     "policy",
     "suspendedProposals",
     "guardrails",
@@ -23,7 +24,7 @@ SECTION_NAMES: tuple[SectionName, ...] = get_args(SectionName)
 """Every section, in the order in which differences are reported."""
 
 DECIDING: frozenset[SectionName] = frozenset(
-    ("status", "response", "toolCalls", "policy", "suspendedProposals", "guardrails", "errors")
+    ("status", "response", "toolCalls", "effects", "policy", "suspendedProposals", "guardrails", "errors")
 )
 """What decides `equal` by default. The rest is provenance: why a run may differ, not what got worse."""
 

@@ -122,6 +122,8 @@ def build_plan(
         # The candidate's id covers its records, but not which is whose.
         "cases": [[case.case_id, _sha256(candidate.records.get(case.case_id))] for case in cases],
     }
+    if candidate.effects:
+        content["effects"] = dict(candidate.effects)
     return EvaluationPlan(
         evaluation_id=new_id(now),
         plan_key=canonical_hash(content),

@@ -12,6 +12,7 @@ from typing import cast
 from regress_core.calls.limits import CallLimits
 from regress_core.calls.runner import CallRunner
 from regress_core.calls.trouble import Trouble, TroubleError, TroubleStage
+from regress_core.compare.effect_rules import EffectsConfig
 from regress_core.compare.options import CompareOptions
 from regress_core.errors import InputError
 from regress_core.evaluation.candidate import CandidateEvidence, CandidateSource, evidence_of
@@ -94,7 +95,7 @@ async def open_source(
     """
     ref = plan.candidate.harness
     if ref is None:
-        yield RecordedCandidate(plan.candidate.records, plan.suite.config.compare)
+        yield RecordedCandidate(plan.candidate.records, plan.suite.config.comparison)
         return
     files = read_harness(ref)
     if files.candidate_id != plan.candidate.candidate_id:
@@ -145,16 +146,29 @@ def check_candidate(plan: EvaluationPlan) -> None:
 
 
 async def _compare_options(harness: CandidateHarness, plan: EvaluationPlan) -> CompareOptions:
-    """Give the adapter's comparison options, where it has some; suite.yaml may then have none."""
+    """Give the suite's comparison options, or the adapter's, with the effects that the descriptor declares.
+
+    Where the adapter has some, suite.yaml may have no `compare`; effects that the adapter's do not speak of
+    are the suite's.
+    """
+    options = await _own_options(harness, plan)
+    declared = harness.declared_effects()
+    if not declared:
+        return options
+    effects = (options.effects or EffectsConfig()).with_declared(declared)
+    return options.model_copy(update={"effects": effects})
+
+
+async def _own_options(harness: CandidateHarness, plan: EvaluationPlan) -> CompareOptions:
     own = await harness.adapter.prepare("create_comparison_options", harness.context)
     if own is None:
-        return plan.suite.config.compare
+        return plan.suite.config.comparison
     place = {"file": harness.adapter.name, "field": "create_comparison_options"}
     if not isinstance(own, CompareOptions):
         raise InputError("gave no CompareOptions", **place)
     if "compare" in plan.suite.config.model_fields_set:
         raise InputError("suite.yaml says it too, under compare", remedy="say it in one place", **place)
-    return own
+    return own.model_copy(update={"effects": own.effects or plan.suite.config.effects})
 
 
 def load_planned(case_id: str, ref: RecordRef, stage: TroubleStage) -> LoadedRecord:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -12,8 +12,10 @@ from regress_core.evaluation.entering import outcomes_of
 from regress_core.evaluation.plan import EvaluationPlan
 from regress_core.evaluation.ports import Ports
 from regress_core.history.calibrations import calibration_of
+from regress_core.history.earlier_trials import earlier_trials
 from regress_core.history.store import History
 from regress_core.judge.outcome import JudgeName
+from regress_core.stats.trials import Trials
 from regress_core.suite.contract import (
     CaseOverride,
     CostSummary,
@@ -22,25 +24,34 @@ from regress_core.suite.contract import (
 )
 from regress_core.suite.gate import decide_gate
 from regress_core.suite.judge_summaries import axes_over, judge_summaries
-from regress_core.suite.outcome import case_summary
+from regress_core.suite.noise import within_noise
+from regress_core.suite.outcome import case_summary, conclusive_trials
 from regress_core.suite.overrides import active
 from regress_core.suite.summary import totals, worst
+from regress_core.suite.trials_report import trials_report
 
 
 def summarize_evaluation(plan: EvaluationPlan, ports: Ports) -> RunRegressionSummary:
-    """Sum up every planned case that has an outcome, its worst trial, ordered by case id."""
+    """Sum up every planned case that has an outcome, ordered by case id.
+
+    Of several trials the worst counts, unless the gate says that a case may fail within its noise.
+    """
     cases: list[RunRegressionCaseSummary] = []
+    conclusive: dict[str, Trials] = {}
     settled = 0
     outcomes = outcomes_of(ports.journal, plan.evaluation_id)
     for case_id, group in groupby(outcomes, key=lambda outcome: outcome.case_id):
         trials = list(group)
         cases.append(_with_override(plan, case_id, case_summary(trials)))
+        conclusive[case_id] = conclusive_trials(trials)
         settled += sum(map(plan.is_settled, trials))
+    cases = _excused(cases, conclusive, plan, ports.history)
     counted = totals(cases).model_copy(update={"inconclusive": sum(case.inconclusive for case in cases)})
     axes = axes_over(cases)
     told: dict[str, Any] = {
         "judges": list(judge_summaries(cases, partial(_agreement, ports.history))),
         "axes": axes,
+        "trials": trials_report(conclusive, plan.how.trials) if plan.how.trials > 1 else None,
         "warnings": _warnings(plan),
     }
     return RunRegressionSummary(
@@ -56,6 +67,30 @@ def summarize_evaluation(plan: EvaluationPlan, ports: Ports) -> RunRegressionSum
         cost=_cost(plan, ports, cases),
         **{name: value for name, value in told.items() if value},
     )
+
+
+def _excused(
+    cases: list[RunRegressionCaseSummary],
+    conclusive: Mapping[str, Trials],
+    plan: EvaluationPlan,
+    history: History,
+) -> list[RunRegressionCaseSummary]:
+    """Have cases warn that fail no more often than before, where the gate looks at that."""
+    gate = plan.suite.config.gate.trials
+    if gate.rule == "worst" or plan.how.trials == 1:
+        return cases
+    baselines = {case.case_id: case.baseline.sha256 for case in plan.suite.cases}
+    earlier = earlier_trials(
+        history, plan.suite.name, before=plan.created_at, most=gate.evaluations, baselines=baselines
+    )
+    both = {case_id: (earlier.get(case_id, Trials(0, 0)), now) for case_id, now in conclusive.items()}
+    reasons = within_noise(both, gate)
+    return [
+        case.model_copy(update={"status": "warn", "reasons": [reasons[case.case_id], *case.reasons]})
+        if case.status == "fail" and case.case_id in reasons
+        else case
+        for case in cases
+    ]
 
 
 def _with_override(

@@ -18,6 +18,7 @@ from typing import Annotated, cast
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, RootModel
 
 from regress_core.records.canonical import canonical_json
+from regress_core.records.dates import iso_text
 from regress_core.records.json_io import JsonObject, JsonValue
 from regress_core.records.json_paths import PathStep, checked_path, parse_path
 
@@ -36,8 +37,12 @@ _NORMALISATIONS: Sequence[tuple[str, Callable[[str], str]]] = (
     # Folding takes some characters apart (U+01F0); on the other hand it needs composed text (Unicode, D145).
     ("unicode", _composed),
     ("spaces", lambda text: " ".join(text.split())),
+    ("dates", iso_text),
 )
 """What can be done to a text, in the order in which it is done, however the suite lists it."""
+
+_UNORDERED = "unordered"
+_NAMES = (*dict.fromkeys(name for name, _ in _NORMALISATIONS), _UNORDERED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +54,14 @@ class _Rule:
 
 
 def _checked_rule(value: JsonValue) -> JsonValue:
-    known = list(dict.fromkeys(name for name, _ in _NORMALISATIONS))
     if value == _IGNORE:
         return value
     if isinstance(value, list | tuple) and value:
         names = tuple(cast("Sequence[JsonValue]", value))
-        if all(name in known for name in names):
+        if all(name in _NAMES for name in names):
             return names
     raise ValueError(
-        f"no rule: {json.dumps(value, default=repr)}; give {_IGNORE} or a list out of {', '.join(known)}"
+        f"no rule: {json.dumps(value, default=repr)}; give {_IGNORE} or a list out of {', '.join(_NAMES)}"
     )
 
 
@@ -82,7 +86,9 @@ class ArgumentRules(RootModel[Mapping[_ToolGlob, Mapping[_ArgumentPath, _NamedRu
     - `ignore`: the value does not count, nor whether it is there. An ignored list element leaves null in
       its place, so that the others keep theirs and the number of elements counts.
     - `unicode`: NFC; `case`: full case folding; `spaces`: runs of white space become one space, ends are
-      trimmed. On an object or a list they work on every text below it; keys stay as they are.
+      trimmed; `dates`: a text that is a date, or a time of a date, is written as ISO 8601 has it, times with
+      a zone in UTC. On an object or a list they work on every text below it; keys stay as they are.
+    - `unordered`: the order of a list's elements does not count, nor that of lists below it.
 
     Arguments that are text as a whole (a provider's own, kept by an importer) are left as they are.
     """
@@ -145,6 +151,8 @@ def _applied(value: JsonValue, rules: Sequence[_Rule], around: frozenset[str]) -
         elements = cast("list[JsonValue]", value)
         changed = [_below(child, rules, names, list, index) for index, child in enumerate(elements)]
         changed = [None if child is _IGNORED else child for child in changed]
+        if _UNORDERED in names:
+            changed.sort(key=canonical_json)
         return changed if any(a is not b for a, b in zip(changed, elements, strict=True)) else elements
     return value
 

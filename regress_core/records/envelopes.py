@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from regress_core.records.json_io import JsonObject, JsonValue
+from regress_core.records.json_io import JsonError, JsonObject, JsonValue, loads
 
 _KEYS = frozenset(("status", "code", "publicReason", "data"))
 
@@ -26,6 +26,17 @@ def unwrap_ok(output: JsonValue) -> JsonValue:
         and envelope["publicReason"] is None
     )
     return envelope["data"] if bare else envelope
+
+
+def read_output(output: JsonValue) -> JsonValue:
+    """Give an output's bare data; text that is a JSON object or list is read as one."""
+    bare = unwrap_ok(output)
+    if not isinstance(bare, str) or not bare.lstrip().startswith(("{", "[")):
+        return bare
+    try:
+        return loads(bare)
+    except JsonError:
+        return bare
 
 
 def is_blocked(output: JsonValue) -> bool:

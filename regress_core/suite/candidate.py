@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -9,6 +10,7 @@ from typing import Any, Literal, cast
 from regress_core.errors import InputError
 from regress_core.harness.adapter.files import AdapterLocation, adapter_hash, locate_adapter
 from regress_core.harness.descriptor.descriptor import HarnessDescriptor, load_descriptor
+from regress_core.harness.descriptor.outline import Effect
 from regress_core.records.canonical import canonical_hash
 from regress_core.records.json_io import JsonObject, JsonValue
 from regress_core.records.loading import list_record_files, load_record
@@ -51,6 +53,8 @@ class Candidate:
         kind: What there is of it.
         records: Its record of each case, by case id; of a harness none.
         harness: Where the harness is, for a harness of files.
+        effects: What its descriptor declares of the effects of its tools, by their keys: no part of what it
+            is, but of how its outcomes are decided.
     """
 
     candidate_id: str
@@ -58,6 +62,7 @@ class Candidate:
     kind: CandidateKind
     records: dict[str, RecordRef] = field(default_factory=dict[str, RecordRef])
     harness: HarnessRef | None = None
+    effects: Mapping[str, Effect] = field(default_factory=dict[str, Effect])
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +136,7 @@ def _harness(descriptor: Path | None, adapter: str | None, model: str | None, la
         label=label or _label(files, model),
         kind="harness",
         harness=ref,
+        effects=files.descriptor.effects if files.descriptor else {},
     )
 
 

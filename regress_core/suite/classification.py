@@ -15,6 +15,7 @@ from regress_core.records.json_io import JsonObject, JsonValue, child_path
 from regress_core.records.model import RunRecord
 from regress_core.suite.config import GateConfig
 from regress_core.suite.judged import NOT_JUDGED, Judged
+from regress_core.suite.severity import Weight, weigh, weigh_silent, weigh_told
 from regress_core.suite.summary import worst
 from regress_core.suite.wording import window
 
@@ -23,6 +24,7 @@ _PATHS: dict[SignalName, tuple[str, ...]] = {
     "toolsChanged": ("toolCalls",),
     "policyChanged": ("policyDecisions",),
     "finalOutputChanged": ("response",),
+    "effectsChanged": ("effects",),
 }
 _SHOWN_DIFFERENCES = 3
 _ERROR_CHARACTERS = 400  # an error says what to do about it
@@ -47,9 +49,9 @@ def classify(
     """Decide a case.
 
     A failed candidate fails, and so does one that asked for a tool output the baseline does not have. Else
-    the worst of these counts: each raised signal with the gate's severity, a warning unless the gate says
-    otherwise, and nothing where the gate lets a pass of the regression judge clear it; a deciding section
-    that differs without raising a signal, which warns; what checks and judges say, where no verdict warns.
+    the worst of these counts: each raised signal as the gate weighs it (see `severity`), and nothing where
+    the gate lets a pass of the regression judge clear it; a deciding section that differs without raising a
+    signal; what checks and judges say, where no verdict warns.
     """
     if candidate.status == "failed" or replay_miss:
         return Classification("fail", (_failure(candidate, replay_miss=replay_miss),))
@@ -58,18 +60,26 @@ def classify(
     cleared = gate.judge_clears if verdict is not None and verdict.verdict == "pass" else ()
     for signal in comparison.signals.raised():
         text = f"{signal}: {_described(comparison, signal)}"
+        weight = weigh(signal, comparison, gate)
         if signal in cleared:
-            found.append(("pass", f"{text} (cleared by the judge)"))
-        else:
-            found.append((gate.signals.get(signal, "warn"), text))
+            weight = Weight("pass", "cleared by the judge")
+        found.append((weight.status, _with_why(text, weight)))
+    told = weigh_told(comparison, gate)
+    if told is not None:
+        found.append((told.status, _with_why("told before the answer", told)))
     silent = _silent_differences(comparison)
     if silent:
-        found.append(("warn", f"differs: {_shown(silent)}"))
+        weight = weigh_silent(silent, comparison, gate)
+        found.append((weight.status, _with_why(f"differs: {_shown(silent)}", weight)))
     found += judged.weights(gate)
     status = worst(severity for severity, _ in found)
     order: tuple[Status, ...] = ("fail", "warn", "pass")
     found.sort(key=lambda entry: order.index(entry[0]))
     return Classification(status, tuple(reason for _, reason in found))
+
+
+def _with_why(text: str, weight: Weight) -> str:
+    return f"{text} ({weight.why})" if weight.why else text
 
 
 def _failure(candidate: RunRecord, *, replay_miss: bool) -> str:
@@ -119,7 +129,7 @@ def _entry(path: str, value: JsonValue) -> str:
     entry = cast("JsonObject", value)
     if not index.removesuffix("]").isdecimal():
         return _json(value)
-    if kind == "toolCalls":
+    if kind in ("toolCalls", "effects"):
         return f"{entry['name']}({entry['argsCanonicalJson']})"
     if kind == "policyDecisions":
         resource = entry["resource"]

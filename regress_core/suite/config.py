@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from regress_core.checks.config import CheckKeys
+from regress_core.compare.effect_rules import EffectsConfig
 from regress_core.compare.model import SignalName
 from regress_core.compare.options import CompareOptions
 from regress_core.errors import InputError
@@ -22,6 +23,7 @@ from regress_core.records.redact import RedactConfig
 from regress_core.records.wire import ConfigModel, WireModel
 from regress_core.records.yaml_io import load_yaml
 from regress_core.suite.nightly import ScheduleConfig, TrendConfig
+from regress_core.suite.noise import TrialGate
 
 SUITE_FILE = "suite.yaml"
 
@@ -30,8 +32,11 @@ class GateConfig(ConfigModel):
     """The release policy.
 
     Attributes:
-        signals: What a signal does to the status of a case; a signal that is not named warns.
+        rules: How heavily a signal weighs that `signals` does not name: with `reference` it warns, whatever
+            it is about; `recommended` looks at what has changed (see `severity`).
+        signals: What a signal does to the status of a case.
         judge_clears: The signals that do nothing where the regression judge says pass.
+        trials: How the trials of a case become its status.
         min_pass_rate: Share of the conclusive cases that must not fail, 0 to 1. With it, failed cases alone
             do not fail the gate while the rate holds.
         composite_warn: The composite score of the axes judge, 1 to 5, below which the gate warns.
@@ -41,8 +46,10 @@ class GateConfig(ConfigModel):
         allow_manual_override: Whether overrides.jsonl may take cases out of the gate.
     """
 
+    rules: Literal["reference", "recommended"] = "reference"
     signals: Mapping[SignalName, Status] = Field(default_factory=dict[SignalName, Status])
     judge_clears: Annotated[tuple[SignalName, ...], Field(strict=False)] = ()
+    trials: TrialGate = TrialGate()
     min_pass_rate: Annotated[float, Field(ge=0, le=1)] | None = None
     composite_warn: Annotated[float, Field(ge=1, le=5)] = 3.5
     composite_block: Annotated[float, Field(ge=1, le=5)] = 3.0
@@ -59,8 +66,12 @@ class GateConfig(ConfigModel):
         return self
 
 
-GATE_PRESETS: Mapping[str, GateConfig] = {"reference": GateConfig()}
-"""Gates by name. `reference`: every signal warns, as the reference's conservative rule has it."""
+GATE_PRESETS: Mapping[str, GateConfig] = {
+    "reference": GateConfig(),
+    "recommended": GateConfig(rules="recommended"),
+}
+"""Gates by name. `reference`: every signal warns, as the reference's conservative rule has it; `recommended`:
+what broke fails, what only changed does not."""
 
 
 def _gate_of_preset(value: JsonValue) -> JsonValue:
@@ -76,6 +87,8 @@ def _gate_of_preset(value: JsonValue) -> JsonValue:
 def _deciding(options: CompareOptions) -> CompareOptions:
     if not options.plan().decides:
         raise ValueError("no section is left that decides, so that every case would be equal")
+    if options.effects is not None:
+        raise ValueError("effects stand in suite.yaml beside compare, not in it")
     return options
 
 
@@ -106,6 +119,8 @@ class SuiteConfig(CaseConfig):
         input_mode: What a candidate harness is given: the `recorded` input, or the `question` alone.
         trials: How often a candidate harness is run on each case; the worst trial counts.
         compare: How runs are compared.
+        effects: Which tools change something outside of the conversation, and when two such calls come to the
+            same.
         candidate_cap_usd: What the calls of the candidate's real models may cost in one evaluation, US
             dollars; no cap by default. With one, the models' settings have to have `max_tokens`.
         candidate_price: What these models cost, where no public price is known or another one was agreed.
@@ -124,6 +139,7 @@ class SuiteConfig(CaseConfig):
     input_mode: InputMode = "recorded"
     trials: Annotated[int, Field(ge=1, le=MOST_TRIALS)] = 1
     compare: Annotated[CompareOptions, AfterValidator(_deciding)] = CompareOptions()
+    effects: EffectsConfig | None = None
     candidate_cap_usd: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     candidate_price: PriceConfig | None = None
     judge: JudgeConfig | None = None
@@ -131,6 +147,11 @@ class SuiteConfig(CaseConfig):
     gate: Annotated[GateConfig, BeforeValidator(_gate_of_preset)] = GATE_PRESETS["reference"]
     schedule: ScheduleConfig | None = None
     trend: TrendConfig = TrendConfig()
+
+    @property
+    def comparison(self) -> CompareOptions:
+        """How runs are compared, effects among it."""
+        return self.compare.model_copy(update={"effects": self.effects})
 
 
 class CandidateConfig(ConfigModel):

@@ -14,6 +14,7 @@ from regress_core.judge.outcome import JudgeName, JudgeState, JudgeTrouble
 from regress_core.records.json_io import JsonObject
 from regress_core.records.model import RunRecord
 from regress_core.records.wire import WireModel
+from regress_core.suite.trials_report import TrialsReport
 
 Decision = Literal["accepted", "rejected", "logged"]
 """What people have decided about a verdict of the rubric judge."""
@@ -100,13 +101,27 @@ class CaseOverride(WireModel):
 
 
 class TrialTotals(WireModel):
-    """How many trials of a case came to what; `counted` is the one whose status is the case's."""
+    """How the trials of a case went.
+
+    Attributes:
+        passed: How many passed.
+        warned: How many warned.
+        failed: How many failed.
+        inconclusive: How many told nothing.
+        counted: The worst one: its status is the case's, unless its failure is within the case's noise.
+        pass_rate: Share of the conclusive ones that did not fail; None without any.
+        flaky: Whether some conclusive ones failed, and others did not.
+        axes: Lowest and highest score of each axis over the trials, where the axes judge scored several.
+    """
 
     passed: int
     warned: int
     failed: int
     inconclusive: int
     counted: int
+    pass_rate: float | None = None
+    flaky: bool = False
+    axes: dict[str, tuple[float, float]] | None = None
 
 
 class CaseTroubleSummary(WireModel):
@@ -231,6 +246,7 @@ class RunRegressionSummary(WireModel):
         judges: What each judge came to.
         axes: The scores of the axes judge over all cases that count for the gate.
         cost: What the evaluation cost.
+        trials: How the trials went, where there are several of each case.
         warnings: What whoever reads the summary ought to know of how it was made.
     """
 
@@ -246,6 +262,7 @@ class RunRegressionSummary(WireModel):
     judges: list[JudgeSummary] = Field(default_factory=list[JudgeSummary])
     axes: AxesReport | None = None
     cost: CostSummary | None = None
+    trials: TrialsReport | None = None
     warnings: list[str] = Field(default_factory=list)
 
 

@@ -12,6 +12,7 @@ from regress_core.calls.trouble import Trouble
 from regress_core.compare.model import Signals, signals_of
 from regress_core.judge.contract import Status
 from regress_core.records.json_io import JsonObject
+from regress_core.stats.trials import Trials, is_flaky, pass_rate
 from regress_core.suite.contract import (
     CaseDimension,
     CaseJudgeSummary,
@@ -226,18 +227,38 @@ def counted(trials: Sequence[CaseOutcome]) -> CaseOutcome:
     return min(trials, key=lambda trial: 1 if trial.inconclusive else ranks[trial.status])
 
 
+def conclusive_trials(trials: Sequence[CaseOutcome]) -> Trials:
+    """Count the trials that told whether a case passes, and those of them that did not fail."""
+    statuses = [trial.status for trial in trials if not trial.inconclusive]
+    return Trials(sum(status != "fail" for status in statuses), len(statuses))
+
+
+def _axes_spread(trials: Sequence[CaseOutcome]) -> dict[str, tuple[float, float]]:
+    scored = [trial.findings.axes for trial in trials if trial.findings.axes]
+    if len(scored) < 2:
+        return {}
+    every = dict.fromkeys(axis for scores in scored for axis in scores)
+    found = {axis: [scores[axis] for scores in scored if axis in scores] for axis in every}
+    return {axis: (min(scores), max(scores)) for axis, scores in found.items()}
+
+
 def case_summary(trials: Sequence[CaseOutcome]) -> RunRegressionCaseSummary:
     """Give the summary's entry of a case, from the outcomes of its trials."""
     worst = counted(trials)
     if len(trials) == 1:
         return worst.summary()
     statuses = ["inconclusive" if trial.inconclusive else trial.status for trial in trials]
+    conclusive = conclusive_trials(trials)
+    axes = _axes_spread(trials)
     totals = TrialTotals(
         passed=statuses.count("pass"),
         warned=statuses.count("warn"),
         failed=statuses.count("fail"),
         inconclusive=statuses.count("inconclusive"),
         counted=worst.trial,
+        pass_rate=pass_rate(conclusive),
+        flaky=is_flaky(conclusive),
+        **({"axes": axes} if axes else {}),
     )
     entry = worst.summary()
     judging = [

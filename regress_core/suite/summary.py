@@ -83,6 +83,7 @@ def _case_summary(result: RunRegressionResult, status: Status) -> RunRegressionC
             tools_changed=not summary.same_tool_call_shape,
             policy_changed=not summary.same_policy_decisions,
             final_output_changed=not summary.same_final_response,
+            **({"effects_changed": True} if result.comparison.signals.effects_changed else {}),
         ),
     )
     if result.judge is None:

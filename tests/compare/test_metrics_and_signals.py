@@ -171,6 +171,8 @@ def test_the_json_of_a_comparison_bears_the_references_names() -> None:
         "provenance",
         "sections",
         "signals",
+        "trajectory",
+        "answer",
     }
     assert set(value["summary"]) == {
         "sameFinalResponse",

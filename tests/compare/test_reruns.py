@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
+from regress_core.compare.effect_rules import EffectsConfig
+from regress_core.compare.options import CompareOptions
 from regress_core.records.json_io import JsonObject, JsonValue
 from tests.compare.strategies import RECORDS
 from tests.compare.support import (
@@ -66,9 +68,12 @@ RUNS: dict[str, JsonObject] = {
 }
 
 
+ALL_WRITE = CompareOptions(effects=EffectsConfig(write=("*",)))
+
+
 @pytest.mark.parametrize("record", RUNS.values(), ids=RUNS)
 def test_a_run_equals_its_repetition(record: JsonObject) -> None:
-    comparison = compare(record, rerun(record))
+    comparison = compare(record, rerun(record), ALL_WRITE)
 
     assert comparison.equal
     assert places((*comparison.differences, *comparison.provenance)) == []
@@ -78,7 +83,7 @@ def test_a_run_equals_its_repetition(record: JsonObject) -> None:
 
 @given(RECORDS)
 def test_any_run_equals_its_repetition(record: JsonObject) -> None:
-    comparison = compare(record, rerun(record))
+    comparison = compare(record, rerun(record), ALL_WRITE)
 
     assert comparison.equal
     assert places((*comparison.differences, *comparison.provenance)) == []

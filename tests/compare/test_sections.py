@@ -28,6 +28,7 @@ DECIDING: list[SectionName] = [
     "status",
     "response",
     "toolCalls",
+    "effects",
     "policy",
     "suspendedProposals",
     "guardrails",
@@ -63,6 +64,7 @@ PLACES: dict[SectionName, list[str]] = {
     "status": ["status"],
     "response": ["response"],
     "toolCalls": ["toolCalls[0].arguments"],
+    "effects": ["effects[0].arguments"],
     "policy": ["policyDecisions[0]"],
     "suspendedProposals": ["suspendedProposals[0]"],
     "guardrails": ["guardrailDecisions[0]"],
@@ -76,6 +78,11 @@ PLACES: dict[SectionName, list[str]] = {
 
 def _places_of(sections: list[SectionName]) -> list[str]:
     return [place for section in sections for place in PLACES[section]]
+
+
+def _options(options: JsonObject) -> CompareOptions:
+    """Give what a suite says of the comparison, where it says that the tool `f` writes."""
+    return CompareOptions.from_json({"effects": {"write": ["f"]}, **options})
 
 
 # What a suite says, and which sections then decide or are only reported; both in the order of all sections.
@@ -94,7 +101,7 @@ PLANS: list[tuple[JsonObject, list[SectionName], list[SectionName]]] = [
     ({"provenance": DECIDING}, [], SECTIONS),
     (
         {"deciding": ["descriptor"], "provenance": ["status", "errors"]},
-        ["response", "toolCalls", "policy", "suspendedProposals", "guardrails", "descriptor"],
+        ["response", "toolCalls", "effects", "policy", "suspendedProposals", "guardrails", "descriptor"],
         ["status", "errors", "prompts", "fingerprints", "metadata"],
     ),
     ({"deciding": ["response"], "provenance": ["prompts"]}, DECIDING, PROVENANCE),
@@ -107,7 +114,7 @@ PLANS: list[tuple[JsonObject, list[SectionName], list[SectionName]]] = [
 def test_a_suite_says_what_is_compared_and_what_decides(
     options: JsonObject, deciding: list[SectionName], provenance: list[SectionName]
 ) -> None:
-    comparison = compare(LEFT, RIGHT, CompareOptions.from_json(options))
+    comparison = compare(LEFT, RIGHT, _options(options))
 
     assert places(comparison.differences) == _places_of(deciding)
     assert places(comparison.provenance) == _places_of(provenance)
@@ -121,7 +128,7 @@ def test_a_suite_says_what_is_compared_and_what_decides(
 def test_sections_that_are_the_same_say_so(
     options: JsonObject, deciding: list[SectionName], provenance: list[SectionName]
 ) -> None:
-    comparison = compare(LEFT, LEFT, CompareOptions.from_json(options))
+    comparison = compare(LEFT, LEFT, _options(options))
 
     assert comparison.equal
     looked_at = {*deciding, *provenance}
@@ -131,7 +138,7 @@ def test_sections_that_are_the_same_say_so(
 
 @pytest.mark.parametrize("section", SECTIONS)
 def test_a_section_decides_alone_exactly_when_it_is_a_deciding_one(section: SectionName) -> None:
-    comparison = compare(LEFT, RIGHT, CompareOptions(include_sections=(section,)))
+    comparison = compare(LEFT, RIGHT, _options({"include_sections": [section]}))
 
     assert comparison.equal is (section in PROVENANCE)
 
@@ -149,6 +156,7 @@ def test_the_references_five_sections() -> None:
     assert comparison.provenance == []
     assert {name for name, state in comparison.sections.items() if state == "not compared"} == {
         "status",
+        "effects",
         "suspendedProposals",
         "errors",
         "prompts",
@@ -175,14 +183,15 @@ def test_a_section_that_either_source_cannot_know_is_not_compared(section: Secti
     left = LEFT if side == "right" else _unrecorded(LEFT, section)
     right = RIGHT if side == "left" else _unrecorded(RIGHT, section)
 
-    comparison = compare(left, right)
+    comparison = compare(left, right, _options({}))
 
-    assert comparison.sections[section] == "not compared"
-    assert {name for name, state in comparison.sections.items() if state == "different"} == {*SECTIONS} - {
-        section
-    }
-    assert places(comparison.differences) == _places_of([name for name in DECIDING if name != section])
-    assert places(comparison.provenance) == _places_of([name for name in PROVENANCE if name != section])
+    effects: set[SectionName] = {"effects"} if section == "toolCalls" else set()  # which are those of calls
+    unknown: set[SectionName] = {section, *effects}
+    assert all(comparison.sections[name] == "not compared" for name in unknown)
+    different = {name for name, state in comparison.sections.items() if state == "different"}
+    assert different == {*SECTIONS} - unknown
+    assert places(comparison.differences) == _places_of([name for name in DECIDING if name not in unknown])
+    assert places(comparison.provenance) == _places_of([name for name in PROVENANCE if name not in unknown])
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
@@ -190,7 +199,7 @@ def test_a_section_that_either_source_cannot_know_is_not_compared(section: Secti
     ("section", "signal"),
     [
         ("status", "statusChanged"),
-        ("toolCalls", "toolsChanged"),
+        ("effects", "effectsChanged"),
         ("policy", "policyChanged"),
         ("response", "finalOutputChanged"),
     ],
@@ -199,14 +208,22 @@ def test_a_section_that_is_not_known_raises_no_signal(section: SectionName, sign
     left = LEFT if side == "right" else _unrecorded(LEFT, section)
     right = RIGHT if side == "left" else _unrecorded(RIGHT, section)
 
-    raised = compare(left, right).signals.raised()
+    raised = compare(left, right, _options({})).signals.raised()
 
     assert signal not in raised
-    assert len(raised) == 3
+    assert len(raised) == 4
+
+
+def test_calls_that_are_not_known_raise_no_signal() -> None:
+    raised = compare(_unrecorded(LEFT, "toolCalls"), RIGHT, _options({})).signals.raised()
+
+    assert raised == ("statusChanged", "policyChanged", "finalOutputChanged")
 
 
 def test_two_sources_that_cannot_know_different_things() -> None:
-    comparison = compare(_unrecorded(LEFT, "policy", "guardrails"), _unrecorded(RIGHT, "status", "policy"))
+    left, right = _unrecorded(LEFT, "policy", "guardrails"), _unrecorded(RIGHT, "status", "policy")
+
+    comparison = compare(left, right, _options({}))
 
     assert [name for name, state in comparison.sections.items() if state == "not compared"] == [
         "status",
@@ -215,9 +232,9 @@ def test_two_sources_that_cannot_know_different_things() -> None:
     ]
 
 
-@pytest.mark.parametrize("names", [["effects"], ["", None, 7], ["Status"]], ids=repr)
+@pytest.mark.parametrize("names", [["costs"], ["", None, 7], ["Status"]], ids=repr)
 def test_names_of_no_section_leave_all_of_them_compared(names: list[JsonValue]) -> None:
-    comparison = compare(_unrecorded(LEFT, *names), RIGHT)
+    comparison = compare(_unrecorded(LEFT, *names), RIGHT, _options({}))
 
     assert "not compared" not in comparison.sections.values()
 

@@ -35,6 +35,12 @@ class Case:
     totals: tuple[int, int, int, int]
     inconclusive: bool = False
 
+    @property
+    def pass_rate(self) -> float | None:
+        """The share of the conclusive trials that did not fail."""
+        passed, warned, failed, _ = self.totals
+        return (passed + warned) / (passed + warned + failed) if passed + warned + failed else None
+
 
 CASES = {
     "all-pass": Case(["same", "same", "same"], "pass", 1, (3, 0, 0, 0)),
@@ -74,6 +80,8 @@ def test_the_summary_has_the_trial_that_counts(place: Path, name: str) -> None:
         "failed": failed,
         "inconclusive": inconclusive,
         "counted": case.counted,
+        "passRate": case.pass_rate,
+        "flaky": case.pass_rate not in (0.0, 1.0, None),
     }
     assert all(reason.startswith(f"trial {case.counted} of 3 counts (") for reason in entry["reasons"][:1])
     assert bool(entry["reasons"]) == (case.status != "pass")
@@ -195,7 +203,8 @@ def test_only_missing_and_errored_trials_run_again(tmp_path: Path, *, by_id: boo
     assert [event.trial for event in log.events if isinstance(event, CaseStarted)] == [2, 3, 4]
     assert asked(root) == ["a/1"] * 2 + ["a/2"] * 3 + ["a/3"] * 2 + ["a/4"] * 2
     assert summary.evaluation_id == plan.evaluation_id
-    assert trials_of(summary) == {"passed": 4, "warned": 0, "failed": 0, "inconclusive": 0, "counted": 1}
+    totals = {"passed": 4, "warned": 0, "failed": 0, "inconclusive": 0, "counted": 1}
+    assert trials_of(summary) == totals | {"passRate": 1.0, "flaky": False}
     assert exit_code(summary, fail_on="fail", allow_empty=False) == 0
     rows = History.open(store).table("case_results").to_pylist()
     assert [(row["trial"], row["revision"], row["status"]) for row in rows] == [
@@ -215,7 +224,8 @@ def test_trials_of_a_finished_evaluation_are_redone_one_by_one(tmp_path: Path) -
 
     assert [event.trial for event in log.events if isinstance(event, CaseStarted)] == [2]
     assert log.opening.revision == 2
-    assert trials_of(second) == {"passed": 1, "warned": 1, "failed": 1, "inconclusive": 0, "counted": 3}
+    totals = {"passed": 1, "warned": 1, "failed": 1, "inconclusive": 0, "counted": 3}
+    assert trials_of(second) == totals | {"passRate": 2 / 3, "flaky": True}
 
 
 def test_one_case_in_a_hundred_trials_at_once(tmp_path: Path) -> None:

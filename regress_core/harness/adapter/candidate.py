@@ -31,6 +31,7 @@ from regress_core.harness.adapter.own_agent import AgentRequest, OwnAgent, run_o
 from regress_core.harness.agent import Agent
 from regress_core.harness.descriptor.build import build_harness
 from regress_core.harness.descriptor.descriptor import HarnessDescriptor
+from regress_core.harness.descriptor.outline import Effect
 from regress_core.harness.replay.replay import CandidateRun, ReplayOptions, replay_from_run_record
 from regress_core.harness.run import Runtime
 from regress_core.harness.run_options import RunOptions
@@ -88,6 +89,18 @@ class CandidateHarness:
     _agent: _Built | OwnAgent
     _tools: Mapping[str, Tool]
     _time_out_s: float
+
+    def declared_effects(self) -> dict[str, Effect]:
+        """Give what the descriptor declares of the effects of its tools, by the names that models call."""
+        descriptor = self.context.descriptor
+        if descriptor is None:
+            return {}
+        targets = {tool_id: tool["target"] for tool_id, tool in descriptor.data.get("tools", {}).items()}
+        return {
+            self._tools[targets[tool_id]].name: effect
+            for tool_id, effect in descriptor.effects.items()
+            if targets[tool_id] in self._tools
+        }
 
     async def run(
         self, case: CaseContext, options: ReplayOptions, meter: Meter | None = None
