@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import Field
 
-from regress_core.compare.facts import FACT_KINDS, VALUES, Fact, FactKind, facts_of, told_by
+from regress_core.compare.facts import FACT_KINDS, VALUES, Fact, FactKind, Told, facts_of
 from regress_core.records.model import RunRecord
 from regress_core.records.turn_groups import input_scope
 from regress_core.records.wire import WireModel
@@ -33,8 +33,8 @@ class AnswerComparison(WireModel):
         change: How near the last answers are.
         lost: Facts of the baseline's answers that the candidate told nowhere.
         added: Facts of the candidate's answers that the baseline told nowhere.
-        altered: Kinds of values of which some are lost and others stand in their place: there the answers
-            contradict each other.
+        altered: Kinds of values of which each side's closing has one that the other never told: there the
+            answers contradict each other. The closing is the last answer with any values in it.
     """
 
     change: AnswerChange
@@ -49,14 +49,14 @@ EXACT = AnswerComparison(change="exact")
 def compare_answers(left: RunRecord, right: RunRecord) -> AnswerComparison:
     """Compare what two runs told the user.
 
-    A fact that the user has said is no news from the agent, on either side. A message that asks the user for
+    What the user said first is no news from the agent, on either side. A message that asks the user for
     something makes a proposal; its facts count as told, but leaving a proposal out loses nothing.
     """
-    a, b = _told(left), _told(right)
-    if a == b:
+    a, b = _side(left), _side(right)
+    if a.messages == b.messages and a.answer == b.answer:
         return EXACT
-    lost, added = _news(left, a, b), _news(right, b, a)
-    altered = {fact.kind for fact in lost} & {fact.kind for fact in added} & VALUES
+    lost, added = _news(a, b), _news(b, a)
+    altered = _kinds(a.closing, lost) & _kinds(b.closing, added)
     return AnswerComparison(
         change=_change(a.answer, b.answer),
         lost=[ToldFact(kind=fact.kind, text=text) for fact, text in lost.items()],
@@ -66,32 +66,77 @@ def compare_answers(left: RunRecord, right: RunRecord) -> AnswerComparison:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """What an agent told the user: all its messages, those of them that answer, and the last one."""
+class _Side:
+    """What an agent told the user.
+
+    Attributes:
+        messages: All of its messages, in their order.
+        answers: Those that answer, each with its facts, but for what the user had said first.
+        answer: The run's answer.
+    """
 
     messages: Sequence[str]
-    answers: Sequence[str]
+    answers: Sequence[Mapping[Fact, str]]
     answer: str
 
+    @property
+    def facts(self) -> dict[Fact, str]:
+        """The facts of all answers."""
+        return {fact: text for answer in self.answers for fact, text in answer.items()}
 
-def _told(record: RunRecord) -> _Told:
-    own = record.items[input_scope(record).items :]
-    messages = [item["content"] for item in own if item["type"] == "message" and item["role"] == "assistant"]
+    @property
+    def closing(self) -> Mapping[Fact, str]:
+        """The facts of the last answer that has any values."""
+        with_values = (
+            facts for facts in reversed(self.answers) if any(fact.kind in VALUES for fact in facts)
+        )
+        return next(with_values, self.answers[-1] if self.answers else {})
+
+
+def _side(record: RunRecord) -> _Side:
+    given = input_scope(record).items
+    said = Told([record.question])
+    own: set[Fact] = set()
+    spoken: list[tuple[str, dict[Fact, str]]] = []
+    for number, item in enumerate(record.items):
+        if item["type"] != "message" or item["role"] == "system":
+            continue
+        if item["role"] == "user":
+            said.add(item["content"])
+        elif number >= given:
+            spoken.append((item["content"], _own_facts(item["content"], said, own)))
+    messages = [text for text, _ in spoken]
     if record.response and record.response not in messages:
+        spoken.append((record.response, _own_facts(record.response, said, own)))
         messages.append(record.response)
-    # Nobody could reply to the last one, so that it is what the run came to, whatever it asks.
-    answers = [text for text in messages[:-1] if not asks(text)] + messages[-1:]
-    return _Told(messages, answers, record.response)
+    return _Side(messages, _answers(record, spoken), record.response)
 
 
-def _news(record: RunRecord, told: _Told, other: _Told) -> dict[Fact, str]:
-    """Give the facts that one side answered with, and the other side and the user never said."""
-    facts = {fact: text for message in told.answers for fact, text in facts_of(message).items()}
+def _own_facts(text: str, said: Told, own: set[Fact]) -> dict[Fact, str]:
+    """Give the facts of a message that are the agent's, and note them: the user may repeat them later."""
+    facts = {fact: written for fact, written in facts_of(text).items() if fact in own or not said.holds(fact)}
+    own.update(facts)
+    return facts
+
+
+def _answers(record: RunRecord, spoken: Sequence[tuple[str, dict[Fact, str]]]) -> list[dict[Fact, str]]:
+    """Leave proposals out; a message that nobody replied to is what the run came to, whatever it asks."""
+    talk = [item["role"] for item in record.items if item["type"] == "message"]
+    last = None if talk[-1:] == ["user"] else len(spoken) - 1
+    return [facts for number, (text, facts) in enumerate(spoken) if number == last or not asks(text)]
+
+
+def _news(side: _Side, other: _Side) -> dict[Fact, str]:
+    """Give the facts that one side answered with, and the other never told."""
+    facts = side.facts
     if not facts:
         return {}
-    said = [item["content"] for item in record.items if item["type"] == "message" and item["role"] == "user"]
-    known = told_by((*other.messages, record.question, *said))
-    return {fact: text for fact, text in facts.items() if not known(fact)}
+    told = Told(other.messages)
+    return {fact: text for fact, text in facts.items() if not told.holds(fact)}
+
+
+def _kinds(closing: Mapping[Fact, str], news: Mapping[Fact, str]) -> set[FactKind]:
+    return {fact.kind for fact in closing if fact in news and fact.kind in VALUES}
 
 
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")  # noqa: RUF001 - these end sentences in Chinese and Japanese

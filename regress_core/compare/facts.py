@@ -68,6 +68,7 @@ _NUMBER_WORDS = {
     "eleven": "11",
     "twelve": "12",
 }
+_DAY_LENGTH = len("05-20")
 _WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
 
 
@@ -89,29 +90,33 @@ def facts_of(text: str) -> dict[Fact, str]:
     return found
 
 
-def told_by(texts: Iterable[str]) -> Callable[[Fact], bool]:
-    """Give a test of whether some texts hold a fact, in any of the ways in which it may be written.
+class Told:
+    """What some texts tell, in any of the ways in which it may be written.
 
     A number may be a word, up to twelve, and a date may go without its year.
     """
-    facts: set[Fact] = set()
-    words: set[str] = set()
-    for text in texts:
-        facts.update(facts_of(text))
-        words.update(_NUMBER_WORDS[word.lower()] for word in _WORD.findall(text))
-    days = {fact.value[-5:] for fact in facts if fact.kind == "date"}
-    days_without_year = {fact.value for fact in facts if fact.kind == "date" and len(fact.value) == 5}
 
-    def told(fact: Fact) -> bool:
-        if fact in facts:
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._facts: set[Fact] = set()
+        self._words: set[str] = set()
+        for text in texts:
+            self.add(text)
+
+    def add(self, text: str) -> None:
+        """Take in one more text."""
+        for fact in facts_of(text):
+            self._facts.add(fact)
+            if fact.kind == "date" and len(fact.value) > _DAY_LENGTH:
+                self._words.add(fact.value[-_DAY_LENGTH:])
+        self._words.update(_NUMBER_WORDS[word.lower()] for word in _WORD.findall(text))
+
+    def holds(self, fact: Fact) -> bool:
+        """Tell whether a fact is told."""
+        if fact in self._facts:
             return True
-        if fact.kind == "number":
-            return fact.value in words
-        if fact.kind == "date":
-            return fact.value in days if len(fact.value) == 5 else fact.value[-5:] in days_without_year
-        return False
-
-    return told
+        if fact.kind == "date" and len(fact.value) > _DAY_LENGTH:
+            return Fact("date", fact.value[-_DAY_LENGTH:]) in self._facts
+        return fact.kind in ("date", "number") and fact.value in self._words
 
 
 def _url(written: str) -> Fact:
