@@ -241,6 +241,8 @@ def wait(
         waiting = dict(zip(backfill_ids, backfills, strict=True))
         while waiting:
             time.sleep(_LOOKS_EVERY_S)
+            # Of a suite without a schedule no sensor does.
+            fail_dead_runs(instance, settings.store, utc_now())
             ended = {one for one in waiting if _has_ended(instance, one)}  # before the journal is asked
             waiting = {
                 backfill_id: one

@@ -93,10 +93,17 @@ def backfills_under_way(instance: dg.DagsterInstance) -> list[str]:
 def unfinished_runs(
     instance: dg.DagsterInstance, suite: str, evaluation_id: str | None = None
 ) -> list[dg.DagsterRun]:
-    """List the runs of a suite, or of one of its evaluations, that are queued or under way."""
+    """List the runs of a suite, or of one of its evaluations, that are queued or under way.
+
+    A run of a whole job, as in a process of its own, names no assets; it may be of any suite, and counts.
+    """
     tags = {} if evaluation_id is None else {EVALUATION: evaluation_id}
     runs = instance.get_runs(dg.RunsFilter(statuses=NOT_FINISHED_STATUSES, tags=tags))
-    return [run for run in runs if any(key.path[0] == suite for key in run.asset_selection or ())]
+    return [
+        run
+        for run in runs
+        if not run.asset_selection or any(key.path[0] == suite for key in run.asset_selection)
+    ]
 
 
 def cases_of_backfill(backfill_id: str, instance: dg.DagsterInstance, suite: str) -> set[str]:

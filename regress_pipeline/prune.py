@@ -29,6 +29,7 @@ _DATABASES = ("history/runs/index.db", "history/runs.db", "schedules/schedules.d
 
 T = TypeVar("T")
 
+_CENTURY = 36_500  # days; a date before the year 1 there is none
 _A_QUERY = 10_000  # SQLite takes some 32,000 values in one statement
 _WAIT_S = 1.0
 _SHRINK_S = 10.0  # others that want to write wait for so long; Dagster gives up after 30 s
@@ -71,7 +72,7 @@ def prune(instance: dg.DagsterInstance, keep_days: int, now: datetime) -> Pruned
         raise InputError(f"Dagster's events are not in a database: {type(storage).__name__}")
     home = Path(instance.root_directory)
     before = _size_of(home)
-    until = now.astimezone(UTC) - timedelta(days=keep_days)
+    until = now.astimezone(UTC) - timedelta(days=min(keep_days, _CENTURY))
     old = set(instance.get_run_ids(dg.RunsFilter(statuses=FINISHED_STATUSES, updated_before=until)))
     wanted = old & (_runs_that_count(storage) | _runs_of_backfills_under_way(instance))
     gone = sorted(old - wanted)

@@ -71,7 +71,7 @@ def _post(plan: EvaluationPlan, summary: RunRegressionSummary, url: str) -> str:
                 url, data=body, headers=headers, timeout=_TIME_OUT_S, allow_redirects=False, stream=True
             ) as response:
                 status = response.status_code
-        except requests.RequestException as error:
+        except (requests.RequestException, ValueError) as error:  # ValueError: of a host such as a..b
             trouble = type(error).__name__
             continue
         if 200 <= status < 300:

@@ -208,6 +208,17 @@ def test_an_inconclusive_case_is_a_warned_one_and_the_worst_trial_counts(history
     assert verify(history).findings == ()
 
 
+@pytest.mark.parametrize(("trials", "findings"), [(2, 0), (1, 2)])
+def test_failed_trials_within_their_noise_are_a_warned_case(
+    history: History, trials: int, findings: int
+) -> None:
+    rows = [case_result("a", trial=1), case_result("a", trial=2, status="fail")]
+    row = evaluation(cases=1, passed=0, failed=0, warned=1, inconclusive=0, trials=trials)
+    write(history, {"evaluations": [row], "case_results": rows})
+
+    assert len(verify(history).findings) == findings
+
+
 def test_times_in_csv_are_iso_8601(history: History, tmp_path: Path) -> None:
     export(history, tmp_path / "out", "csv")
 

@@ -11,15 +11,22 @@ from __future__ import annotations
 
 import signal
 import time
+from datetime import timedelta
 from pathlib import Path
 
+import dagster as dg
 import pytest
 from dagster._core.execution.backfill import BulkActionStatus, PartitionBackfill
 from dagster._daemon.types import DaemonHeartbeat
 
 from regress_core.evaluation.plan_rows import trigger_of
 from regress_core.evaluation.ports import Ports
+from regress_core.suite.loading import Selection
+from regress_pipeline.assets import define_suite, job_name
+from regress_pipeline.backfill import plan_backfills, wait
+from regress_pipeline.launch import Wanted
 from regress_pipeline.partitions import EVALUATION, cases_of_backfill
+from regress_pipeline.suites import suite_folder
 from tests.pipeline.bench import CASE_ASSETS, Bench
 from tests.pipeline.builders import alike, evaluation_states, outcome_rows, write_suite
 from tests.pipeline.processes import end_of, regress_started, run_regress
@@ -125,6 +132,31 @@ def test_waiting_ends_with_a_backfill_that_is_cancelled(bench: Bench, newer: Pat
     assert process.returncode == 3
     assert "not complete: some planned cases have no outcome yet" in said
     assert f"go on with: regress run --resume {evaluation_id}" in told
+
+
+def test_waiting_notices_that_a_run_is_dead(
+    bench: Bench, newer: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No sensor does where a suite has no schedule."""
+    monkeypatch.setattr("regress_pipeline.workers.QUIET_FOR", timedelta(0))
+    folder = suite_folder(bench.suites_root / "shop")
+    (one,) = plan_backfills([Wanted(folder, newer, Selection())], bench.settings, print).backfills
+    backfill_id = bench.add_backfill("shop", CASES)
+    job = define_suite(folder, bench.settings).resolve_job_def(job_name("shop"))
+    run = bench.instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED)
+    bench.instance.report_engine_event("begun", run)
+    (bench.store / "dagster" / "workers").mkdir()
+    (bench.store / "dagster" / "workers" / f"{run.run_id}.lock").touch()  # and nobody holds it
+
+    def cancel(_: object) -> None:
+        backfill = bench.instance.get_backfill(backfill_id)
+        assert backfill is not None
+        bench.instance.update_backfill(backfill.with_status(BulkActionStatus.CANCELED))
+
+    _beat(bench)
+    wait([one], [backfill_id], bench.settings, cancel)
+
+    assert bench.read(run.run_id).status == "FAILURE"
 
 
 def test_what_dagster_cannot_load_is_refused_in_one_line(bench: Bench, newer: Path) -> None:

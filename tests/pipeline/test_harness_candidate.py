@@ -70,6 +70,19 @@ def test_a_run_of_every_kind_of_case(bench: Bench, suite: Path) -> None:
     assert tools_run(suite) == []
 
 
+def test_an_adapter_that_cancels_every_task_ends_the_run(bench: Bench, suite: Path) -> None:
+    cancels = (
+        "\n\nasync def create_judge(context):\n    for task in asyncio.all_tasks():\n        task.cancel()\n"
+    )
+    adapter = suite / "adapter.py"
+    adapter.write_text(f"import asyncio\n{adapter.read_text(encoding='utf-8')}{cancels}", encoding="utf-8")
+
+    run = bench.run("shop", "a-same")
+
+    assert run.status == "FAILURE"
+    assert run.failure.startswith("candidate: its code cancelled the evaluation")
+
+
 def test_the_record_that_dagster_shows_is_the_one_that_was_made(bench: Bench, suite: Path) -> None:
     run = bench.run("shop", "a-same")
 

@@ -115,6 +115,12 @@ def test_runs_stay_for_so_many_days(bench: Bench, suite: str, after_days: float,
     assert pruned(bench, after_days=after_days).runs == gone
 
 
+def test_more_days_than_there_are_dates_keep_every_run(bench: Bench, suite: str) -> None:
+    nights(bench, suite, 2)
+
+    assert prune(bench.instance, 10**10, in_days(40)).runs == 0
+
+
 def test_a_case_that_failed_to_be_evaluated_keeps_saying_so(bench: Bench) -> None:
     candidates = alike("new", ["case-a", "case-c"])
     write_suite(bench.suites_root, "orders", alike("old", CASES), candidates)

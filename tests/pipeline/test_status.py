@@ -102,13 +102,20 @@ def test_lines_fit_100_columns_and_no_name_is_broken(bench: Bench) -> None:
     assert lines[-1].endswith(" and 1 more")
 
 
+@pytest.mark.parametrize(
+    "assets",
+    [
+        pytest.param(["case_summaries"], id="of some assets, as the daemon starts it"),
+        pytest.param([], id="of the whole job, as in a process of its own"),
+    ],
+)
 def test_a_run_under_way_is_told_and_nobody_is_to_go_on_with_its_evaluation(
-    bench: Bench, suite: Path
+    bench: Bench, suite: Path, assets: list[str]
 ) -> None:
     evaluation_id = _night(bench, 0, run=False)
     job = define_suite(suite_folder(suite), bench.settings).resolve_job_def(job_name("shop"))
     tags = {EVALUATION: evaluation_id, RANGE_START: "a", RANGE_END: "c"}
-    selection = frozenset({bench.key("shop", "case_summaries")})
+    selection = frozenset(bench.key("shop", asset) for asset in assets)
     bench.instance.create_run_for_job(
         job, tags=tags, status=dg.DagsterRunStatus.NOT_STARTED, asset_selection=selection
     )

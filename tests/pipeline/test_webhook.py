@@ -167,6 +167,14 @@ def test_a_server_that_is_not_there_is_a_warning(shop: Bench) -> None:
     assert "the summary could not be posted to 127.0.0.1: ConnectionError" in told
 
 
+def test_a_host_that_no_name_server_is_asked_about_is_a_warning(shop: Bench) -> None:
+    run = Bench(replace(shop.settings, webhook_url="http://a..b/secret"), shop.instance).run("shop", "a", "b")
+
+    told = [entry.user_message for entry in shop.instance.all_logs(run.run_id) if entry.user_message]
+    assert run.status == "SUCCESS"
+    assert "the summary could not be posted to a..b: LocationParseError" in told
+
+
 def test_of_many_that_claim_an_announcement_one_gets_it(tmp_path: Path) -> None:
     journals = [Journal.open(tmp_path / "journal.sqlite") for _ in range(4)]
     claims: list[bool] = []

@@ -150,5 +150,5 @@ def prune_log(keep_days: int | None, store: Path | None) -> ExitCode:
     if done.kept:
         say(f"{done.kept} as old are kept: they hold the newest event of some case")
     for name in done.not_shrunk:
-        say(f"{name} was in use; the next pruning gives its free space back")
+        say(f"{name} is in use or too large to be made smaller now; what is free in it is filled again")
     return ExitCode.OK
