@@ -149,7 +149,7 @@ def _through_dagster(root: Path, settings: Settings, first: FirstCase) -> None:
     plan = plan_wanted(Wanted(suite, None, Selection()), settings, trigger="pipeline", warn=print)
     if plan is None:
         raise RuntimeError("no case is planned")
-    totals = launch(enter(plan, settings), suite, settings, observe=first).summary.totals
+    totals = launch(enter(plan, settings), suite, settings, observe=first, warn=print).summary.totals
     if totals.passed != len(plan.suite.cases):
         raise RuntimeError(f"not every case passes: {totals}")
 

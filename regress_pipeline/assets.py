@@ -15,6 +15,7 @@ import dagster as dg
 from regress_core.errors import InputError
 from regress_core.evaluation.events import Emit, Event
 from regress_core.evaluation.ports import Ports
+from regress_core.suite.loading import Warn
 from regress_core.suite.nightly import ScheduleConfig
 from regress_pipeline.checks import GATE, NO_REGRESSION, TREND
 from regress_pipeline.evaluate import CaseEvent, Selection, Telling, run_plan
@@ -34,6 +35,7 @@ def define_suite(
     suite: SuiteFolder,
     settings: Settings,
     observe: Emit = _ignore,
+    warn: Warn | None = None,
     *,
     schedule: ScheduleConfig | None = None,
 ) -> dg.Definitions:
@@ -43,6 +45,7 @@ def define_suite(
         suite: The suite.
         settings: Where the store is.
         observe: Sees the evaluation's events beside Dagster, for a run in this process.
+        warn: Takes one-line warnings, for a run in this process; without it they are in the run's log.
         schedule: When its nights are, by which its summary is to be fresh.
     """
     partitions = dg.DynamicPartitionsDefinition(name=partitions_name(suite.name))
@@ -87,7 +90,7 @@ def define_suite(
                 unplanned = sorted(set(cases) - {case.case_id for case in plan.suite.cases})
                 if unplanned:
                     context.log.info("not in this evaluation's plan: %s", ", ".join(unplanned))
-                telling = Telling(observe, settings.webhook_url, context.log.warning)
+                telling = Telling(observe, settings.webhook_url, warn or context.log.warning)
                 yield from run_plan(replace(plan, portion=frozenset(cases)), ports, selection, telling)
         except InputError as error:
             raise dg.Failure(description=str(error), allow_retries=False) from error
@@ -105,11 +108,7 @@ _MOST_TICKS = 2000  # a week of every five minutes; more would show no other gap
 
 
 def freshness(schedule: ScheduleConfig) -> dg.FreshnessPolicy:
-    """Give how fresh a suite's summary is to be: the longest gap between nights in a year, and 6 hours more.
-
-    Raises:
-        InputError: If the cron is none.
-    """
+    """Give how fresh a suite's summary is to be: the longest gap between nights in a year, 6 hours more."""
     begin = datetime(2026, 1, 1, tzinfo=ZoneInfo(schedule.timezone))
     ticks = ticks_from(schedule, begin)
     year = islice(takewhile(lambda tick: tick < begin + timedelta(days=366), ticks), _MOST_TICKS)

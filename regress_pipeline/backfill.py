@@ -14,11 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import dagster as dg
-from dagster._core.execution.backfill import (
-    BULK_ACTION_TERMINAL_STATUSES,
-    BulkActionsFilter,
-    BulkActionStatus,
-)
+from dagster._core.execution.backfill import BULK_ACTION_TERMINAL_STATUSES, BulkActionsFilter
 
 from regress_core.calls.prices import NANOUSD
 from regress_core.errors import InputError
@@ -34,6 +30,7 @@ from regress_pipeline.partitions import (
     EVALUATION,
     RETRY_WHOLE,
     SUITE_SUMMARY,
+    UNDER_WAY,
     partitions_lock,
     register_cases,
     unfinished_runs,
@@ -42,7 +39,7 @@ from regress_pipeline.settings import Settings
 from regress_pipeline.suites import SuiteFolder, find_suites
 from regress_pipeline.workers import fail_dead_runs
 
-_BEATS_WITHIN = timedelta(seconds=120)
+_BEATS_WITHIN = timedelta(seconds=60)  # it beats every 30 s
 _DAEMONS = ("BACKFILL", "QUEUED_RUN_COORDINATOR")
 _LOOKS_EVERY_S = 1.0
 
@@ -168,7 +165,7 @@ def submit(backfills: Sequence[Backfill], settings: Settings) -> list[str]:
 
 
 def _under_way(instance: dg.DagsterInstance, evaluation_id: str) -> str | None:
-    filters = BulkActionsFilter(statuses=[BulkActionStatus.REQUESTED], tags={EVALUATION: evaluation_id})
+    filters = BulkActionsFilter(statuses=UNDER_WAY, tags={EVALUATION: evaluation_id})
     return next((one.backfill_id for one in instance.get_backfills(filters=filters)), None)
 
 

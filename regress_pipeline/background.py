@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
-from regress_core.errors import InputError
-from regress_core.evaluation.cancellation import Cancellation
+from regress_core.evaluation.cancellation import Cancellation, cancelled_by_candidate
 from regress_core.evaluation.engine import run_evaluation
 from regress_core.evaluation.events import Event
 from regress_core.evaluation.plan import EvaluationPlan
@@ -63,8 +62,7 @@ class BackgroundEvaluation:
             run_evaluation(self._plan, self._ports, self._waiting.put, cancellation=self._cancellation)
             self._waiting.put(None)
         except asyncio.CancelledError:  # at the end, when nobody listens any more; or raised by an adapter
-            message = "its code cancelled the evaluation; what is done is kept"
-            self._waiting.put(InputError(message, field="candidate", remedy="let it raise an exception"))
+            self._waiting.put(cancelled_by_candidate())
         except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits for the events
             self._waiting.put(error)
 

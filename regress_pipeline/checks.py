@@ -18,11 +18,15 @@ GATE, TREND = "gate", "trend"
 
 
 def no_regression(
-    asset: dg.AssetKey, outcome: CaseOutcome, override: Override | None
+    asset: dg.AssetKey, outcome: CaseOutcome, override: Override | None, *, gated: bool
 ) -> dg.AssetCheckEvaluation:
     """Evaluate a case: passed if its status, which the gate's severities made, is pass.
 
-    A case with an override does not gate, so that its failure is no more than a warning.
+    Args:
+        asset: The asset that is checked.
+        outcome: What the case came to.
+        override: What keeps it out of the gate.
+        gated: Whether its failure alone fails the gate; else it is no more than a warning.
     """
     metadata: Metadata = {
         "status": outcome.status,
@@ -36,7 +40,7 @@ def no_regression(
         asset_key=asset,
         check_name=NO_REGRESSION,
         passed=outcome.status == "pass",
-        severity=_severity("warn" if override is not None else outcome.status),
+        severity=_severity(outcome.status if gated else "warn"),
         partition=outcome.case_id,
         metadata=metadata,
     )

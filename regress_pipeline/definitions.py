@@ -18,6 +18,7 @@ from regress_pipeline.schedules import define_night
 from regress_pipeline.sensors import define_watch
 from regress_pipeline.settings import Settings, load_settings
 from regress_pipeline.suites import BrokenSuite, SuiteFolder, find_suites
+from regress_pipeline.ticks import check_schedule
 
 BROKEN_GROUP = "broken_suites"
 
@@ -30,7 +31,9 @@ def build_definitions(settings: Settings) -> dg.Definitions:
     for suite in suites.found:
         try:
             parts.append(_define(suite, settings))
-        except (InputError, dg.DagsterInvalidDefinitionError) as error:  # such as a cron that Dagster refuses
+        except InputError as error:
+            broken.append(BrokenSuite(suite.root, suite.name, error))
+        except dg.DagsterInvalidDefinitionError as error:
             broken.append(BrokenSuite(suite.root, suite.name, _fault(suite, error)))
     for one in broken:
         dg.get_dagster_logger(__name__).warning("a suite cannot be loaded: %s", one.error)
@@ -43,7 +46,9 @@ def build_definitions(settings: Settings) -> dg.Definitions:
 
 def _define(suite: SuiteFolder, settings: Settings) -> dg.Definitions:
     schedule = load_suite_config(suite.root).schedule
-    defined = define_suite(suite, settings, schedule=schedule)  # tells of a cron at fault by its key
+    if schedule is not None:
+        check_schedule(schedule, suite.root / SUITE_FILE)
+    defined = define_suite(suite, settings, schedule=schedule)
     nights = [] if schedule is None else [define_night(suite, schedule, settings)]
     watch = define_watch(suite, settings, running=schedule is not None)
     return dg.Definitions.merge(defined, dg.Definitions(schedules=nights, sensors=[watch]))

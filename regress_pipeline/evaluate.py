@@ -18,6 +18,7 @@ from regress_core.suite.overrides import active
 from regress_pipeline.answers import Answers
 from regress_pipeline.background import BackgroundEvaluation
 from regress_pipeline.checks import GATE, NO_REGRESSION, TREND, gate, no_regression, trend
+from regress_pipeline.explanations import Explanations
 from regress_pipeline.metadata import SHOWN_EVALUATIONS, case_metadata, suite_metadata
 from regress_pipeline.partitions import CASE_ASSETS, SUITE_SUMMARY
 from regress_pipeline.webhook import announce
@@ -107,6 +108,8 @@ class _CaseEvents:
         self._plan = plan
         self._selection = selection
         self._answers = Answers(plan, ports)
+        self._may_be_noise = plan.how.trials > 1 and plan.suite.config.gate.trials.rule == "noise"
+        self._explanations = Explanations(plan, ports)
         self._baselines = {case.case_id: case.baseline.path for case in plan.suite.cases}
         self._outputs = ports.outputs_of(plan.evaluation_id).absolute()
 
@@ -118,6 +121,7 @@ class _CaseEvents:
             self._plan,
             done,
             self._answers.of(outcome) if differs else None,
+            self._explanations.of(outcome) if outcome.equal is False else {},
             baseline_file=self._baselines[outcome.case_id],
             candidate_file=self._candidate_file(outcome.case_id),
         )
@@ -131,7 +135,8 @@ class _CaseEvents:
                 )
         if selection.has_check("case_summaries", NO_REGRESSION) and not outcome.inconclusive:
             override = active(self._plan.suite.overrides, outcome.case_id, self._plan.created_at)
-            yield no_regression(selection.key("case_summaries"), outcome, override)
+            gated = override is None and not self._may_be_noise
+            yield no_regression(selection.key("case_summaries"), outcome, override, gated=gated)
 
     def _candidate_file(self, case_id: str) -> str:
         ref = self._plan.candidate.records.get(case_id)
@@ -157,11 +162,13 @@ def _suite_events(
     config = plan.suite.config.trend
     most = max(config.evaluations, SHOWN_EVALUATIONS)
     points = last_of(finished_evaluations(ports.history, plan.suite.name), plan.trigger, most)
-    alarm = trend_alarm(points, config)
+    # Evaluations of a few cases are not set beside each other.
+    is_whole = plan.trigger not in ("cases", "backfill")
+    alarm = trend_alarm(points, config) if is_whole else None
     outputs = ports.outputs_of(plan.evaluation_id)
     metadata = suite_metadata(plan, summary, outputs, points, alarm)
     yield dg.AssetMaterialization(selection.key(SUITE_SUMMARY), metadata=metadata)
     if summary.complete and selection.has_check(SUITE_SUMMARY, GATE):
         yield gate(selection.key(SUITE_SUMMARY), summary)
-    if summary.complete and selection.has_check(SUITE_SUMMARY, TREND):
+    if summary.complete and is_whole and selection.has_check(SUITE_SUMMARY, TREND):
         yield trend(selection.key(SUITE_SUMMARY), alarm)

@@ -11,11 +11,11 @@ import dagster as dg
 
 from regress_core.errors import InputError, RegressError
 from regress_core.evaluation.as_of import suite_as_of
+from regress_core.evaluation.contracts import check_candidate
 from regress_core.evaluation.entering import begin
 from regress_core.evaluation.events import Emit
 from regress_core.evaluation.plan import EvaluationPlan, Trigger, build_plan
 from regress_core.evaluation.ports import JOURNAL_FILE, Ports
-from regress_core.evaluation.source import check_candidate
 from regress_core.evaluation.summary import summarize_evaluation
 from regress_core.history.results import Only, lacking
 from regress_core.history.store import History
@@ -91,7 +91,7 @@ def plan_wanted(wanted: Wanted, settings: Settings, *, trigger: Trigger, warn: W
     """
     loaded = _suite(wanted, settings, warn)
     candidate = load_candidate(wanted.candidate or wanted.suite.root / CANDIDATE_FILE)
-    cases = select_cases(loaded, wanted.selection)
+    cases = select_cases(loaded, wanted.selection, warn)
     if not cases:
         return None
     if wanted.only is not None:
@@ -100,8 +100,7 @@ def plan_wanted(wanted: Wanted, settings: Settings, *, trigger: Trigger, warn: W
         if not cases:
             raise NothingLackingError(f"nothing is {wanted.only}")
     plan = build_plan(loaded, candidate, cases, trigger=trigger, clock=utc_now, new_id=new_evaluation_id)
-    check_candidate(plan)
-    return plan
+    return check_candidate(plan)
 
 
 def _suite(wanted: Wanted, settings: Settings, warn: Warn) -> Suite:
@@ -121,8 +120,17 @@ def enter(plan: EvaluationPlan, settings: Settings, *, fresh: bool = False) -> E
         return begin(plan, ports.journal, fresh=fresh)
 
 
-def launch(plan: EvaluationPlan, suite: SuiteFolder, settings: Settings, *, observe: Emit) -> Launched:
+def launch(
+    plan: EvaluationPlan, suite: SuiteFolder, settings: Settings, *, observe: Emit, warn: Warn
+) -> Launched:
     """Evaluate a plan that stands in the journal in this process, as Dagster runs on the store's instance.
+
+    Args:
+        plan: The plan.
+        suite: Its suite.
+        settings: Where the store is.
+        observe: Takes the evaluation's events.
+        warn: Takes one-line warnings.
 
     Raises:
         InputError: If the candidate harness cannot be opened.
@@ -130,7 +138,7 @@ def launch(plan: EvaluationPlan, suite: SuiteFolder, settings: Settings, *, obse
         JudgeTimeUpError: If the judges have taken too long; what is done is kept.
     """
     try:
-        run_ids = _run(plan, suite, settings, observe)
+        run_ids = _run(plan, define_suite(suite, settings, observe, warn), settings)
     except dg.DagsterExecutionInterruptedError as error:  # what Dagster makes of Ctrl-C
         raise KeyboardInterrupt from error
     with Ports.open(settings.store) as ports:
@@ -138,23 +146,24 @@ def launch(plan: EvaluationPlan, suite: SuiteFolder, settings: Settings, *, obse
         return Launched(plan.evaluation_id, run_ids, summary, ports.outputs_of(plan.evaluation_id))
 
 
-def _run(plan: EvaluationPlan, suite: SuiteFolder, settings: Settings, observe: Emit) -> tuple[str, ...]:
-    job = define_suite(suite, settings, observe).resolve_job_def(job_name(suite.name))
+def _run(plan: EvaluationPlan, suite: dg.Definitions, settings: Settings) -> tuple[str, ...]:
+    name = plan.suite.name
+    job = suite.resolve_job_def(job_name(name))
     config = {"evaluation_id": plan.evaluation_id}
     case_ids = [case.case_id for case in plan.suite.cases]
     run_ids: list[str] = []
     with dg.DagsterInstance.from_config(str(dagster_home(settings.store))) as instance:
         fail_dead_runs(instance, settings.store, utc_now())
         with partitions_lock(settings.store):
-            register_cases(instance, suite.name, case_ids)
-        for first, last in runs_of(instance, suite.name, case_ids):
+            register_cases(instance, name, case_ids)
+        for first, last in runs_of(instance, name, case_ids):
             run_ids.append(str(uuid.uuid4()))
             # The cases that stopped the run are in the summary; any other failure is raised as it is.
             with suppress(InconclusiveCasesFailure):
                 job.execute_in_process(
                     instance=instance,
                     run_id=run_ids[-1],
-                    run_config={"ops": {op_name(suite.name): {"config": config}}, "loggers": _QUIET},
+                    run_config={"ops": {op_name(name): {"config": config}}, "loggers": _QUIET},
                     tags={
                         RANGE_START: first,
                         RANGE_END: last,

@@ -13,6 +13,7 @@ import dagster as dg
 
 from regress_core.evaluation.events import CaseDone
 from regress_core.evaluation.plan import EvaluationPlan
+from regress_core.history.store import Row
 from regress_core.history.trends import TrendPoint
 from regress_core.report.trend_plot import trend_plot
 from regress_core.suite.contract import CostSummary, RunRegressionSummary
@@ -31,6 +32,7 @@ def case_metadata(
     plan: EvaluationPlan,
     done: CaseDone,
     answers: tuple[str, str] | None,
+    explanation: Row,
     *,
     baseline_file: str,
     candidate_file: str,
@@ -41,6 +43,7 @@ def case_metadata(
         plan: The evaluation's plan.
         done: What the case came to.
         answers: The two answers where they differ, the accepted one first.
+        explanation: The columns of `comparisons` that explain how the runs differ, as far as they are there.
         baseline_file: The baseline's record.
         candidate_file: The candidate's record, which may be written only once the evaluation is complete.
     """
@@ -52,7 +55,9 @@ def case_metadata(
         "resumed": done.resumed,
     }
     signals = ", ".join(outcome.signals.raised()) or "none"
-    differs: Metadata = {} if answers is None else {"answer": dg.MetadataValue.md(answer_diff(*answers))}
+    differs = explained(explanation)
+    if answers is not None:
+        differs["answer"] = dg.MetadataValue.md(answer_diff(*answers))
     files: Metadata = {
         "baseline_file": dg.MetadataValue.path(baseline_file),
         "candidate_file": dg.MetadataValue.path(candidate_file),
@@ -86,6 +91,24 @@ def case_metadata(
         "judge_results": {**common, **judge},
         "case_summaries": {**common, **summary, **differs, **files},
     }
+
+
+def explained(explanation: Row) -> Metadata:
+    """Give how a candidate's calls followed the baseline's, and what became of the effective writes."""
+    found: dict[str, str | None] = {
+        "trajectory": explanation.get("trajectory"),
+        "first_divergence": explanation.get("first_divergence"),
+        "effects": _effects(explanation),
+    }
+    return {name: visible(text) for name, text in found.items() if text is not None}
+
+
+def _effects(explanation: Row) -> str | None:
+    if explanation.get("writes_a") is None:
+        return None
+    counts = {what: explanation[f"{what}_writes"] for what in ("changed", "missing", "extra")}
+    told = ", ".join(f"{count} {what}" for what, count in counts.items() if count) or "the same"
+    return f"{explanation['writes_a']} → {explanation['writes_b']} writes: {told}"
 
 
 def judge_word(outcome: CaseOutcome) -> str:
@@ -130,6 +153,8 @@ def suite_metadata(
         "trend": alarm or "no decline",
         **_money(summary.cost),
     }
+    if summary.contracts:
+        metadata["contracts"] = dg.MetadataValue.md(as_list([str(change) for change in summary.contracts]))
     if summary.orphans:
         metadata["orphans"] = dg.MetadataValue.md(as_list(summary.orphans))
     if summary.complete:

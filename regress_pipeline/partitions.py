@@ -30,6 +30,9 @@ PARTITION, BACKFILL = "dagster/partition", "dagster/backfill"
 EVALUATION = "regress/evaluation_id"
 """Tags of runs."""
 
+UNDER_WAY = [status for status in BulkActionStatus if status not in BULK_ACTION_TERMINAL_STATUSES]
+"""Statuses of backfills that have not ended."""
+
 RETRY_WHOLE = {"dagster/retry_strategy": "ALL_STEPS"}
 """What has a run retried that ended before its one step had begun."""
 
@@ -85,8 +88,7 @@ def covered_cases(instance: dg.DagsterInstance, suite: str, journal: Journal) ->
 
 def backfills_under_way(instance: dg.DagsterInstance) -> list[str]:
     """Give the ids of the backfills that have not ended."""
-    statuses = [status for status in BulkActionStatus if status not in BULK_ACTION_TERMINAL_STATUSES]
-    filters = BulkActionsFilter(statuses=statuses)
+    filters = BulkActionsFilter(statuses=UNDER_WAY)
     return [backfill.backfill_id for backfill in instance.get_backfills(filters=filters)]
 
 

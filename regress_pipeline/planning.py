@@ -10,11 +10,11 @@ from pydantic import Field
 
 from regress_core.errors import InputError
 from regress_core.evaluation.as_of import suite_as_of
+from regress_core.evaluation.contracts import check_candidate
 from regress_core.evaluation.entering import join, resume
 from regress_core.evaluation.plan import EvaluationPlan, build_plan
 from regress_core.evaluation.plan_rows import take_up
 from regress_core.evaluation.ports import Ports
-from regress_core.evaluation.source import check_candidate
 from regress_core.ids import derived_evaluation_id, utc_now
 from regress_core.journal.journal import EvaluationRow
 from regress_core.suite.candidate import CANDIDATE_FILE, load_candidate
@@ -77,7 +77,7 @@ def plan_of_run(
         if not run.root_run_id:
             return plan
         check_candidate(plan)  # before the evaluation is opened again
-        return resume(row.evaluation_id, ports.journal)
+        return resume(row.evaluation_id, ports.journal, frozenset(cases) or None)
     if config.evaluation_id or not evaluation_id:
         named = f"no evaluation {evaluation_id}" if evaluation_id else f"no evaluation of suite {suite.name}"
         raise InputError(f"{named} in this store", field="evaluation_id")
@@ -119,4 +119,4 @@ def _entered(
     plan = build_plan(
         loaded, candidate, planned, trigger=trigger, clock=utc_now, new_id=lambda _: evaluation_id
     )
-    return join(plan, ports.journal)
+    return join(check_candidate(plan), ports.journal)

@@ -82,7 +82,7 @@ def prune(instance: dg.DagsterInstance, keep_days: int, now: datetime) -> Pruned
         storage.delete_events(run_id)
         instance.run_storage.delete_run(run_id)  # last, for a run that is not there is not looked at again
     not_shrunk = tuple(name for name in _DATABASES if not _shrink(home / name))
-    return Pruned(len(gone), len(wanted), before - _size_of(home), not_shrunk)
+    return Pruned(len(gone), len(wanted), max(0, before - _size_of(home)), not_shrunk)
 
 
 def _runs_of_backfills_under_way(instance: dg.DagsterInstance) -> set[str]:

@@ -23,11 +23,14 @@ from regress_core.records.loading import list_case_records
 from regress_core.suite.config import SUITE_FILE, SuiteConfig
 from regress_core.suite.loading import load_suite_config
 from regress_core.suite.nightly import ScheduleConfig
+from regress_pipeline.failed_ticks import FailedTick, failed_ticks
 from regress_pipeline.home import dagster_home
 from regress_pipeline.partitions import partitions_name, unfinished_runs
+from regress_pipeline.schedules import night_name
+from regress_pipeline.sensors import watch_name
 from regress_pipeline.settings import Settings
 from regress_pipeline.suites import SuiteFolder
-from regress_pipeline.ticks import ticks_from
+from regress_pipeline.ticks import check_schedule, ticks_from
 from regress_pipeline.workers import fail_dead_runs
 
 
@@ -78,6 +81,7 @@ class SuiteStatus:
         last: The newest finished evaluation of each trigger, the newest first.
         unfinished: Evaluations that are not finished, the newest first.
         next_night: When the schedule ticks next; None without one that ticks.
+        failed_ticks: Of the schedule and the sensor, where the last one failed.
         alarm: What is to be said of a slow decline of the nights.
         error: What keeps the suite from being evaluated; None if nothing does.
     """
@@ -89,6 +93,7 @@ class SuiteStatus:
     last: tuple[TrendPoint, ...]
     unfinished: tuple[Unfinished, ...]
     next_night: NextNight | None
+    failed_ticks: tuple[FailedTick, ...]
     alarm: str | None
     error: str | None
 
@@ -133,6 +138,7 @@ def _status(
     finished = finished_evaluations(history, suite.name)
     last = [point for trigger in triggers for point in last_of(finished, trigger, 1)]
     nights = last_of(finished, "night", config.trend.evaluations)
+    names = (night_name(suite.name), watch_name(suite.name))
     keys = instance.get_dynamic_partitions(partitions_name(suite.name)) if instance else ()
     return SuiteStatus(
         suite=suite,
@@ -142,6 +148,7 @@ def _status(
         last=tuple(sorted(last, key=lambda point: point.created_at, reverse=True)),
         unfinished=_unfinished(suite, ports, instance) if ports else (),
         next_night=night,
+        failed_ticks=() if instance is None else failed_ticks(instance, names),
         alarm=trend_alarm(nights, config.trend),
         error=unlisted or no_night,
     )
@@ -189,7 +196,7 @@ def _next_night(
     if schedule is None:
         return None, None
     try:
-        moment = next(ticks_from(schedule, now))
+        check_schedule(schedule, suite.root / SUITE_FILE)
     except InputError as error:
-        return None, f"{suite.root / SUITE_FILE}: {error}"
-    return NextNight(schedule.cron, schedule.timezone, moment), None
+        return None, str(error)
+    return NextNight(schedule.cron, schedule.timezone, next(ticks_from(schedule, now))), None

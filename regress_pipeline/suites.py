@@ -82,11 +82,16 @@ def find_suite(text: str, settings: Settings) -> SuiteFolder:
     """Find a suite by its folder's path or by its name.
 
     Raises:
-        InputError: If there is none; the message lists those there are.
+        InputError: If there is none; the message lists those there are. Or if another suite of the suites
+            root has its name: their histories would be one.
     """
-    if (Path(text) / SUITE_FILE).is_file():
-        return suite_folder(Path(text).resolve())
     suites = find_suites(settings.suites_root)
+    if (Path(text) / SUITE_FILE).is_file():
+        suite = suite_folder(Path(text).resolve())
+        for one in (*suites.found, *suites.broken):
+            if one.name == suite.name and one.root.resolve() != suite.root:
+                raise _name_taken(SuiteFolder(suite.name, one.root), suite.root)
+        return suite
     for suite in suites.found:
         if suite.name == text:
             return suite

@@ -9,14 +9,14 @@ from typing import Literal
 
 from pydantic import Field
 
-from regress_core.compare.facts import FACT_KINDS, VALUES, Fact, FactKind, Told, facts_of
+from regress_core.compare.facts import FACT_KINDS, VALUES, Fact, FactKind, Told, without_markdown
 from regress_core.records.model import RunRecord
 from regress_core.records.turn_groups import input_scope
 from regress_core.records.wire import WireModel
 
 AnswerChange = Literal["exact", "same text", "same facts", "different"]
-"""How near two answers are: the same characters; the same up to white space and Markdown; other words with
-the same facts, of which there are some; or none of these."""
+"""How near two answers are: the same characters; the same up to white space, Markdown and Unicode's two ways
+to compose a letter; other words with the same facts, of which there are some; or none of these."""
 
 
 class ToldFact(WireModel):
@@ -50,15 +50,19 @@ def compare_answers(left: RunRecord, right: RunRecord) -> AnswerComparison:
     """Compare what two runs told the user.
 
     What the user said first is no news from the agent, on either side. A message that asks the user for
-    something makes a proposal; its facts count as told, but leaving a proposal out loses nothing.
+    something makes a proposal; its facts count as told, but leaving a proposal out loses nothing. Nor does
+    saying all of it in the same words.
     """
     a, b = _side(left), _side(right)
     if a.messages == b.messages and a.answer == b.answer:
         return EXACT
+    change = _change(a.answer, b.answer)
+    if [_bare(text) for text in a.messages] == [_bare(text) for text in b.messages]:
+        return AnswerComparison(change=change)
     lost, added = _news(a, b), _news(b, a)
     altered = _kinds(a.closing, lost) & _kinds(b.closing, added)
     return AnswerComparison(
-        change=_change(a.answer, b.answer),
+        change=change,
         lost=[ToldFact(kind=fact.kind, text=text) for fact, text in lost.items()],
         added=[ToldFact(kind=fact.kind, text=text) for fact, text in added.items()],
         altered=[kind for kind in FACT_KINDS if kind in altered],
@@ -71,11 +75,13 @@ class _Side:
 
     Attributes:
         messages: All of its messages, in their order.
+        told: What they tell.
         answers: Those that answer, each with its facts, but for what the user had said first.
         answer: The run's answer.
     """
 
     messages: Sequence[str]
+    told: Told
     answers: Sequence[Mapping[Fact, str]]
     answer: str
 
@@ -95,44 +101,41 @@ class _Side:
 
 def _side(record: RunRecord) -> _Side:
     given = input_scope(record).items
-    said = Told([record.question])
+    said, told = Told([record.question]), Told()
     own: set[Fact] = set()
     spoken: list[tuple[str, dict[Fact, str]]] = []
+    replied = False
+
+    def speak(text: str) -> None:
+        facts = told.add(text)
+        # What is the agent's stays so: the user may repeat it later.
+        news = {fact: written for fact, written in facts.items() if fact in own or not said.holds(fact)}
+        own.update(news)
+        spoken.append((text, news))
+
     for number, item in enumerate(record.items):
         if item["type"] != "message" or item["role"] == "system":
             continue
-        if item["role"] == "user":
+        replied = item["role"] == "user"
+        if replied:
             said.add(item["content"])
         elif number >= given:
-            spoken.append((item["content"], _own_facts(item["content"], said, own)))
-    messages = [text for text, _ in spoken]
-    if record.response and record.response not in messages:
-        spoken.append((record.response, _own_facts(record.response, said, own)))
-        messages.append(record.response)
-    return _Side(messages, _answers(record, spoken), record.response)
+            speak(item["content"])
+    if record.response and all(text != record.response for text, _ in spoken):
+        speak(record.response)
+        replied = False
+    return _Side([text for text, _ in spoken], told, _answers(spoken, replied=replied), record.response)
 
 
-def _own_facts(text: str, said: Told, own: set[Fact]) -> dict[Fact, str]:
-    """Give the facts of a message that are the agent's, and note them: the user may repeat them later."""
-    facts = {fact: written for fact, written in facts_of(text).items() if fact in own or not said.holds(fact)}
-    own.update(facts)
-    return facts
-
-
-def _answers(record: RunRecord, spoken: Sequence[tuple[str, dict[Fact, str]]]) -> list[dict[Fact, str]]:
+def _answers(spoken: Sequence[tuple[str, dict[Fact, str]]], *, replied: bool) -> list[dict[Fact, str]]:
     """Leave proposals out; a message that nobody replied to is what the run came to, whatever it asks."""
-    talk = [item["role"] for item in record.items if item["type"] == "message"]
-    last = None if talk[-1:] == ["user"] else len(spoken) - 1
+    last = None if replied else len(spoken) - 1
     return [facts for number, (text, facts) in enumerate(spoken) if number == last or not asks(text)]
 
 
 def _news(side: _Side, other: _Side) -> dict[Fact, str]:
     """Give the facts that one side answered with, and the other never told."""
-    facts = side.facts
-    if not facts:
-        return {}
-    told = Told(other.messages)
-    return {fact: text for fact, text in facts.items() if not told.holds(fact)}
+    return {fact: text for fact, text in side.facts.items() if not other.told.holds(fact)}
 
 
 def _kinds(closing: Mapping[Fact, str], news: Mapping[Fact, str]) -> set[FactKind]:
@@ -159,18 +162,17 @@ def asks(message: str) -> bool:
     return bool(sentences) and _REQUEST.search(sentences[-1]) is not None
 
 
-_MARKDOWN = re.compile(r"[*_`#>~|]+|^[ \t]*(?:[-+•]|\d{1,3}[.)])[ \t]+", re.MULTILINE)
-
-
 def _change(a: str, b: str) -> AnswerChange:
     if a == b:
         return "exact"
     if _bare(a) == _bare(b):
         return "same text"
-    facts, others = facts_of(a).keys(), facts_of(b).keys()
-    return "same facts" if facts and facts == others else "different"
+    told_a, told_b = Told(), Told()
+    facts, others = told_a.add(a), told_b.add(b)
+    same = all(map(told_b.holds, facts)) and all(map(told_a.holds, others))
+    return "same facts" if same and (facts or others) else "different"
 
 
 def _bare(text: str) -> str:
-    """Take Markdown off a text and make every run of white space one space."""
-    return " ".join(_MARKDOWN.sub(" ", text).split())
+    """Take Markdown and the lines of tables off a text, and make every run of white space one space."""
+    return " ".join(without_markdown(text).replace("|", " ").split())

@@ -6,7 +6,7 @@ import fnmatch
 import glob
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, Field
@@ -25,11 +25,16 @@ def _checked_pattern(text: str) -> str:
     return text
 
 
+_MOST_NAMES = 1024  # that are kept in mind; a harness has some dozens of tools
+
 _Glob = Annotated[str, Field(min_length=1)]
 _Globs = Annotated[tuple[_Glob, ...], Field(strict=False)]
 _Pattern = Annotated[str, Field(min_length=1), AfterValidator(_checked_pattern)]
 _Path = Annotated[str, AfterValidator(checked_path)]
 _Tolerance = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+Tolerances = Sequence[tuple[tuple[PathStep, ...], float]]
+"""By how much the numbers at some paths of a tool's arguments may differ."""
 
 
 class EffectsConfig(ConfigModel):
@@ -67,9 +72,13 @@ class EffectsConfig(ConfigModel):
         return self._write(tool) and not self._read(tool)
 
     def with_declared(self, effects: Mapping[str, Literal["read", "write"]]) -> EffectsConfig:
-        """Add what a harness declares of its tools, by their names."""
+        """Add what a harness declares of its tools, by their names.
+
+        A tool that `write` names in full writes, whatever a candidate's own descriptor says of it.
+        """
+        silent = {tool: effect for tool, effect in effects.items() if tool not in self.write}
         write, read = (
-            [glob.escape(tool) for tool, declared in effects.items() if declared == effect]
+            [glob.escape(tool) for tool, declared in silent.items() if declared == effect]
             for effect in ("write", "read")
         )
         # Made anew: a copy would keep the patterns that this one has compiled.
@@ -90,19 +99,15 @@ class EffectsConfig(ConfigModel):
         if isinstance(arguments, dict) and self.defaults:
             given = cast("JsonObject", arguments)
             for tools, defaults in self.defaults.items():
-                if fnmatch.fnmatchcase(tool, tools):
+                # Most calls leave nothing out, and are given back as they are.
+                if fnmatch.fnmatchcase(tool, tools) and not defaults.keys() <= given.keys():
                     given = {**defaults, **given}
             arguments = given
         return self.arguments.apply(tool, arguments)
 
-    def tolerances(self, tool: str) -> Sequence[tuple[tuple[PathStep, ...], float]]:
-        """Give by how much numbers of a tool's arguments may differ, by path."""
-        return [
-            (parse_path(path), most)
-            for tools, paths in self.tolerance.items()
-            if fnmatch.fnmatchcase(tool, tools)
-            for path, most in paths.items()
-        ]
+    def tolerances(self, tool: str) -> Tolerances:
+        """Give by how much numbers of a tool's arguments may differ; of several that meet one the largest."""
+        return self._tolerances(tool) if self.tolerance else ()
 
     @cached_property
     def _write(self) -> Callable[[str], bool]:
@@ -117,6 +122,19 @@ class EffectsConfig(ConfigModel):
         return _any_of(self.idempotent)
 
     @cached_property
+    def _tolerances(self) -> Callable[[str], Tolerances]:
+        @lru_cache(_MOST_NAMES)
+        def about(tool: str) -> Tolerances:
+            return [
+                (parse_path(path), most)
+                for tools, paths in self.tolerance.items()
+                if fnmatch.fnmatchcase(tool, tools)
+                for path, most in paths.items()
+            ]
+
+        return about
+
+    @cached_property
     def _failed(self) -> Sequence[Spans]:
         return [pattern_spans(pattern) for pattern in self.failed]
 
@@ -126,4 +144,9 @@ def _any_of(globs: Sequence[str]) -> Callable[[str], bool]:
     if not globs:
         return lambda _: False
     pattern = re.compile("|".join(fnmatch.translate(glob) for glob in globs))
-    return lambda name: pattern.match(name) is not None
+
+    @lru_cache(_MOST_NAMES)
+    def meets(name: str) -> bool:
+        return pattern.match(name) is not None
+
+    return meets

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import cast
 
 from regress_core.compare.assignment import cheapest_pairs
-from regress_core.compare.effect_rules import EffectsConfig
+from regress_core.compare.effect_rules import EffectsConfig, Tolerances
 from regress_core.compare.matching import match
 from regress_core.compare.model import (
     Difference,
@@ -17,12 +18,12 @@ from regress_core.compare.model import (
     missing_right,
 )
 from regress_core.compare.writes import Write, Writes
-from regress_core.records.canonical import canonical_json
+from regress_core.records.canonical import canonical_json, same_json
 from regress_core.records.json_io import JsonObject, JsonValue
 from regress_core.records.json_paths import PathStep
 
 _Place = tuple[tuple[type, str | int], ...]
-_Tolerances = Sequence[tuple[tuple[PathStep, ...], float]]
+_A_LITTLE_MORE = Decimal("1.000000001")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +37,16 @@ class EffectsFound:
 def compare_effects(left: Writes, right: Writes, config: EffectsConfig) -> EffectsFound:
     """Compare the effective writes of two runs as multisets.
 
-    Writes of one tool are paired so that as few arguments as possible differ in all; what is left over on the
-    left is missing, on the right extra. A missing write that the candidate tried in vain is told as that, and
-    the other way round.
+    Writes of one tool are paired so that as many as possible are the same, and that as few arguments as
+    possible differ in the others; what is left over on the left is missing, on the right extra. A missing
+    write that the candidate tried in vain is told as that, and the other way round.
     """
     pairs: list[tuple[Write, Write]] = []
     missing: list[Write] = []
     extra: list[Write] = []
-    tools = dict.fromkeys(write.call.name for write in (*left.effective, *right.effective))
-    for tool in tools:
-        a = [write for write in left.effective if write.call.name == tool]
-        b = [write for write in right.effective if write.call.name == tool]
-        changed, gone, new = _paired(a, b, config.tolerances(tool))
+    a_writes, b_writes = _by_tool(left.effective), _by_tool(right.effective)
+    for tool in a_writes | b_writes:
+        changed, gone, new = _paired(a_writes.get(tool, []), b_writes.get(tool, []), config.tolerances(tool))
         pairs += changed
         missing += gone
         extra += new
@@ -68,25 +67,67 @@ def compare_effects(left: Writes, right: Writes, config: EffectsConfig) -> Effec
     return EffectsFound(differences, counts)
 
 
+def _by_tool(writes: Iterable[Write]) -> dict[str, list[Write]]:
+    found: dict[str, list[Write]] = {}
+    for write in writes:
+        found.setdefault(write.call.name, []).append(write)
+    return found
+
+
 def _paired(
-    left: Sequence[Write], right: Sequence[Write], tolerances: _Tolerances
+    left: Sequence[Write], right: Sequence[Write], tolerances: Tolerances
 ) -> tuple[list[tuple[Write, Write]], list[Write], list[Write]]:
-    """Pair writes of one tool; give the pairs that differ, and those without a partner on either side."""
-    if not tolerances:  # equal ones can go first: no other pairing costs less
+    """Pair writes of one tool; give the pairs that differ, and those without a partner on either side.
+
+    Of several ways that cost the same, the one taken hangs neither on the order of writes nor on the sides.
+    """
+    if sorted(write.key for write in left) == sorted(write.key for write in right):
+        return [], [], []
+    left, right = sorted(left, key=_content), sorted(right, key=_content)
+    if not tolerances:  # equal ones can go first: whatever else they are paired with, fewer are the same
         equal = match(left, right, lambda write: write.key)
         left, right = equal.left, equal.right
     if not left or not right:
-        return [], list(left), list(right)
-    a_leaves = [_leaves(write.arguments) for write in left]
-    b_leaves = [_leaves(write.arguments) for write in right]
-    costs = [[_distance(a, b, tolerances) for b in b_leaves] for a in a_leaves]
-    pairs = cheapest_pairs(costs)
+        return [], left, right
+    if list(map(_content, left)) > list(map(_content, right)):
+        changed, new, gone = _cheapest(right, left, tolerances)
+        return [(a, b) for b, a in changed], gone, new
+    return _cheapest(left, right, tolerances)
+
+
+def _content(write: Write) -> tuple[str, str, str]:
+    """Give all that is shown of a write, but for its place."""
+    return write.key, write.call.args_canonical_json, canonical_json(write.call.output)
+
+
+def _cheapest(
+    left: Sequence[Write], right: Sequence[Write], tolerances: Tolerances
+) -> tuple[list[tuple[Write, Write]], list[Write], list[Write]]:
+    most = len(left) + len(
+        right
+    )  # more than all shares together: a pair more that is the same outweighs them
+    costs = [[_distance(a, b, tolerances) for b in right] for a in left]
+    pairs = cheapest_pairs([[most + share if share else 0 for share in row] for row in costs])
     rows, columns = {row for row, _ in pairs}, {column for _, column in pairs}
     return (
         [(left[row], right[column]) for row, column in pairs if costs[row][column]],
         [write for row, write in enumerate(left) if row not in rows],
         [write for column, write in enumerate(right) if column not in columns],
     )
+
+
+def _distance(a: Write, b: Write, tolerances: Tolerances) -> float:
+    """Give the share of leaves that differ: 0 for the same arguments, 1 for those that share none.
+
+    An id that only one of the runs minted is the same to both if it is the same as it stands: the other run
+    had it from a lookup.
+    """
+    minted = a.arguments is not a.literal, b.arguments is not b.literal
+    a_leaves, b_leaves = (_leaves(write.arguments if all(minted) else write.literal) for write in (a, b))
+    shared = a_leaves.keys() & b_leaves.keys()
+    same = sum(_same(a_leaves[place], b_leaves[place], place, tolerances) for place in shared)
+    places = len(a_leaves) + len(b_leaves) - len(shared)
+    return (places - same) / places
 
 
 def _leaves(value: JsonValue, place: _Place = ()) -> dict[_Place, JsonValue]:
@@ -105,21 +146,19 @@ def _leaves(value: JsonValue, place: _Place = ()) -> dict[_Place, JsonValue]:
     return found
 
 
-def _distance(a: dict[_Place, JsonValue], b: dict[_Place, JsonValue], tolerances: _Tolerances) -> float:
-    """Give the share of leaves that differ: 0 for the same arguments, 1 for those that share none."""
-    places = a.keys() | b.keys()
-    same = sum(_same(a[place], b[place], place, tolerances) for place in a.keys() & b.keys())
-    return (len(places) - same) / len(places)
-
-
-def _same(a: JsonValue, b: JsonValue, place: _Place, tolerances: _Tolerances) -> bool:
-    if canonical_json(a) == canonical_json(b):
+def _same(a: JsonValue, b: JsonValue, place: _Place, tolerances: Tolerances) -> bool:
+    if same_json(a, b):
         return True
-    if not _is_number(a) or not _is_number(b):
+    if not tolerances or not _is_number(a) or not _is_number(b):
         return False
-    # Times 1 plus a billionth, so that 0.1 + 0.2 is within 0.3 of 0 as people reckon it.
     most = max((most for path, most in tolerances if _leads_to(path, place)), default=0.0)
-    return abs(a - b) <= most * (1 + 1e-9)
+    # In decimals, as people reckon: 8.3 is within 0.1 of 8.2. A billionth more, so that 0.1 + 0.2, which
+    # programs take for 0.30000000000000004, is within 0.3 of 0.
+    return abs(_decimal(a) - _decimal(b)) <= _decimal(most) * _A_LITTLE_MORE
+
+
+def _decimal(number: float) -> Decimal:
+    return Decimal(number) if isinstance(number, int) else Decimal(repr(number))
 
 
 def _is_number(value: JsonValue) -> bool:
@@ -148,7 +187,9 @@ def _extra(write: Write, failed: Sequence[Write]) -> Difference:
 
 
 def _same_write(write: Write, others: Sequence[Write]) -> Write | None:
-    return next((one for one in others if (one.call.name, one.key) == (write.call.name, write.key)), None)
+    """Of several, give one that does not hang on their order."""
+    same = (one for one in others if (one.call.name, one.key) == (write.call.name, write.key))
+    return min(same, key=_content, default=None)
 
 
 def _failure(write: Write) -> JsonObject:

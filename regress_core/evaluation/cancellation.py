@@ -8,6 +8,14 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
+from regress_core.errors import InputError
+
+
+def cancelled_by_candidate() -> InputError:
+    """Give what to say where a candidate's code has cancelled the task that it was called in."""
+    message = "its code cancelled the evaluation; what is done is kept"
+    return InputError(message, field="candidate", remedy="let it raise an exception")
+
 
 class Cancellation:
     """Ends an evaluation from another thread.

@@ -20,12 +20,14 @@ from regress_core.evaluation.spending import Spending
 from regress_core.foreign import error_text, passes_through
 from regress_core.ids import Clock
 from regress_core.journal.steps import Stage
+from regress_core.judge.contract import SEVERITY
 from regress_core.judge.time_limit import JudgeTimeUpError
 from regress_core.records.canonical import hash_text
 from regress_core.records.json_io import dumps_text, loads_own
 from regress_core.records.loading import LoadedRecord
 from regress_core.records.model import RunRecord
 from regress_core.suite.classification import classify
+from regress_core.suite.config import GateConfig
 from regress_core.suite.judged import Judged
 from regress_core.suite.loading import CaseRef
 from regress_core.suite.outcome import NO_FINDINGS, CaseOutcome
@@ -218,7 +220,8 @@ class _Work:
         self.outcome = replace(self.outcome, candidate_sha256=candidate.sha256, cost_usd=cost_usd)
         if candidate.trouble is not None:
             raise TroubleError(candidate.trouble)
-        nearest, comparison = _nearest(pair.accepted, candidate.record, self._source.options)
+        gate = self._trial.plan.suite.config.gate
+        nearest, comparison = _nearest(pair.accepted, candidate.record, self._source.options, gate)
         if nearest is not pair.accepted[0]:
             self.outcome = replace(self.outcome, accepted_sha256=nearest.sha256)
         self.evidence["comparison"] = dumps_text(comparison.to_json())
@@ -257,11 +260,12 @@ def _from_journal(kept: Evidence) -> CandidateEvidence:
 
 
 def _nearest(
-    accepted: Sequence[LoadedRecord], candidate: RunRecord, options: CompareOptions
+    accepted: Sequence[LoadedRecord], candidate: RunRecord, options: CompareOptions, gate: GateConfig
 ) -> tuple[LoadedRecord, Comparison]:
     """Compare with one accepted run after the other; give the comparison that counts.
 
-    That is the first equal one, else the one with the fewest differences, the first of equals.
+    That is the first equal one; else, of those that the gate takes least ill, the one with the fewest
+    differences, the first of equals.
     """
     unequal: list[tuple[LoadedRecord, Comparison]] = []
     for one in accepted:
@@ -269,7 +273,14 @@ def _nearest(
         if comparison.equal:
             return one, comparison
         unequal.append((one, comparison))
-    return min(unequal, key=lambda pair: len(pair[1].differences))
+    if len(unequal) == 1:
+        return unequal[0]
+
+    def distance(pair: tuple[LoadedRecord, Comparison]) -> tuple[int, int]:
+        status = classify(candidate, pair[1], gate).status
+        return SEVERITY[status], len(pair[1].differences)
+
+    return min(unequal, key=distance)
 
 
 def _compared(baseline: RunRecord, candidate: RunRecord, options: CompareOptions) -> Comparison:

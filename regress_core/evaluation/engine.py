@@ -13,6 +13,7 @@ from regress_core.errors import InputError
 from regress_core.evaluation.cancellation import Cancellation
 from regress_core.evaluation.candidate import CandidateSource
 from regress_core.evaluation.case import CaseWork, Evidence, Keep, Trial, evaluate_trial, given_up
+from regress_core.evaluation.contracts import with_contracts
 from regress_core.evaluation.entering import outcomes_of
 from regress_core.evaluation.events import (
     CaseDone,
@@ -100,7 +101,7 @@ def run_evaluation(
 
     async def evaluate_opened() -> None:
         async with _source(plan, ports) as source:
-            entered = plan if enter is None else enter(plan)
+            entered = plan if enter is None else enter(with_contracts(plan, source))
             summaries.append(await evaluate(entered, replace(ports, candidate=source), emit))
 
     try:
@@ -150,6 +151,7 @@ class _Work:
                 len(plan.suite.cases),
                 cases=len(self._cases),
                 settled=len(known),
+                contracts=plan.contracts,
             )
         )
         for case in known:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from regress_core.errors import InputError
 from regress_core.evaluation.plan import EvaluationPlan, is_redone
 from regress_core.evaluation.plan_rows import cases_of, row_of, take_up
 from regress_core.journal.journal import EvaluationRow, Journal, Redo
-from regress_core.records.json_io import loads_own
+from regress_core.journal.steps import Step
+from regress_core.records.json_io import dumps_text, loads_own
 from regress_core.suite.outcome import CaseOutcome
 
 
@@ -43,16 +45,21 @@ def planned(evaluation_id: str, journal: Journal) -> EvaluationPlan:
     return take_up(_entered(evaluation_id, journal), journal)
 
 
-def resume(evaluation_id: str, journal: Journal) -> EvaluationPlan:
+def resume(evaluation_id: str, journal: Journal, cases: AbstractSet[str] | None = None) -> EvaluationPlan:
     """Take an evaluation up by its id; its inconclusive cases are evaluated again.
 
     Of a finished one that is the next revision.
+
+    Args:
+        evaluation_id: The evaluation.
+        journal: The journal.
+        cases: Ids of the only cases that are evaluated again, for one who evaluates no others; None for all.
 
     Raises:
         InputError: If the journal has no such evaluation.
     """
     row = _entered(evaluation_id, journal)
-    return take_up(_again(row, journal, "inconclusive") or row, journal)
+    return take_up(_again(row, journal, "inconclusive", cases) or row, journal)
 
 
 def _entered(evaluation_id: str, journal: Journal) -> EvaluationRow:
@@ -63,14 +70,30 @@ def _entered(evaluation_id: str, journal: Journal) -> EvaluationRow:
     return row
 
 
-def _again(row: EvaluationRow, journal: Journal, redo: Redo) -> EvaluationRow | None:
+def _again(
+    row: EvaluationRow, journal: Journal, redo: Redo, cases: AbstractSet[str] | None = None
+) -> EvaluationRow | None:
     """Have the trials that met trouble evaluated again; None for a finished evaluation without any."""
     troubled = [outcome for outcome in outcomes_of(journal, row.evaluation_id) if is_redone(outcome, redo)]
+    wanted = [outcome for outcome in troubled if cases is None or outcome.case_id in cases]
     if row.state == "finished":
-        return journal.reopen(row.evaluation_id, redo) if troubled else None
-    met = [(outcome.case_id, outcome.trial) for outcome in troubled if outcome.revision == row.revision]
+        if not wanted:
+            return None
+        reopened = journal.reopen(row.evaluation_id, redo)
+        # Nobody would evaluate the others, so that what they came to stands in the new revision too.
+        others = [outcome for outcome in troubled if outcome not in wanted]
+        journal.steps.settle([_in_revision(outcome, reopened) for outcome in others])
+        return reopened
+    met = [(outcome.case_id, outcome.trial) for outcome in wanted if outcome.revision == row.revision]
     journal.steps.take_back(row.evaluation_id, row.revision, met)
     return row
+
+
+def _in_revision(outcome: CaseOutcome, row: EvaluationRow) -> Step:
+    """Write an earlier outcome as one of an evaluation's current revision."""
+    again = replace(outcome, revision=row.revision)
+    key = (row.evaluation_id, outcome.case_id, outcome.trial)
+    return Step(*key, "outcome", row.revision, dumps_text(again.to_json()))
 
 
 def join(plan: EvaluationPlan, journal: Journal) -> EvaluationPlan:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from regress_core.harness.contracts import ContractChange
 from regress_core.journal.steps import Stage
 from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.outcome import CaseOutcome
@@ -18,6 +19,7 @@ class EvaluationStarted:
         planned: Its cases in all.
         cases: Those that this run of it looks after.
         settled: How many of these have their outcome already.
+        contracts: What the candidate changed of the contracts of its tools.
     """
 
     evaluation_id: str
@@ -25,6 +27,7 @@ class EvaluationStarted:
     planned: int
     cases: int
     settled: int
+    contracts: tuple[ContractChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

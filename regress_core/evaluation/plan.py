@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
+from regress_core.harness.contracts import ContractChange
 from regress_core.harness.replay.recorded_tools import ReplayMode
 from regress_core.harness.replay.start import InputMode
 from regress_core.ids import Clock, IdFactory
@@ -69,6 +70,7 @@ class EvaluationPlan:
         redo: Which finished cases this revision does again.
         portion: The planned case ids this process looks after; None for all.
         how: How a candidate harness is run.
+        contracts: What the candidate changed of the contracts of its tools; known once it has been opened.
     """
 
     evaluation_id: str
@@ -82,6 +84,7 @@ class EvaluationPlan:
     redo: Redo = "none"
     portion: frozenset[str] | None = None
     how: HowToRun = HowToRun()
+    contracts: tuple[ContractChange, ...] = ()
 
     def is_settled(self, outcome: CaseOutcome) -> bool:
         """Tell whether a committed outcome stands in this revision, or is one that it does again."""

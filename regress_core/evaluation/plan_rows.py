@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from regress_core.evaluation.plan import EvaluationPlan, HowToRun, Trigger
+from regress_core.harness.contracts import ContractChange
 from regress_core.journal.journal import EvaluationRow, Journal
 from regress_core.judge.contract import RunRegressionExpectation
 from regress_core.records.json_io import JsonObject, dumps_text, loads_own
@@ -38,10 +39,12 @@ def row_of(plan: EvaluationPlan) -> EvaluationRow:
             "label": candidate.label,
             "kind": candidate.kind,
             "harness": None if candidate.harness is None else asdict(candidate.harness),
+            "effects": dict(candidate.effects),
         },
         "how": plan.how.to_json(),
         "orphans": list(plan.orphans),
         "trigger": plan.trigger,
+        "contracts": [change.to_json() for change in plan.contracts],
     }
     return EvaluationRow(
         evaluation_id=plan.evaluation_id,
@@ -121,6 +124,7 @@ def take_up(row: EvaluationRow, journal: Journal) -> EvaluationPlan:
             kind=candidate["kind"],
             records=records,
             harness=None if harness is None else HarnessRef(**harness),
+            effects=candidate.get("effects", {}),
         ),
         orphans=tuple(value["orphans"]),
         trigger=value["trigger"],
@@ -128,4 +132,5 @@ def take_up(row: EvaluationRow, journal: Journal) -> EvaluationPlan:
         revision=row.revision,
         redo=row.redo,
         how=HowToRun.from_json(value["how"]),
+        contracts=tuple(map(ContractChange.from_json, value.get("contracts", []))),
     )

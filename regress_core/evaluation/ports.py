@@ -18,6 +18,18 @@ from regress_core.models.client import ModelClient
 JOURNAL_FILE = "journal.sqlite"
 
 
+def unfinished_evaluations(store: Path) -> frozenset[str]:
+    """Give the ids of the evaluations of a store that are not finished; none where it has no journal.
+
+    Raises:
+        InputError: If the journal cannot be read.
+    """
+    if not (store / JOURNAL_FILE).is_file():
+        return frozenset()
+    with Journal.open(store / JOURNAL_FILE) as journal:
+        return frozenset(row.evaluation_id for row in journal.unfinished())
+
+
 @dataclass(frozen=True, slots=True)
 class Ports:
     """The places an evaluation writes to, and its clock.

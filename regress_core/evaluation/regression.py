@@ -64,7 +64,7 @@ class CandidateAgent:
         input_mode: What it is given.
         run_options: Policies, context (each baseline's, when left out), what is recorded.
         on_missing_tool_call: What to do about a call that has no recorded output left.
-        comparison_options: How its records are compared.
+        comparison_options: How its records are compared, effects among it.
         limits: How hard providers are pressed, and with it how many runs go on at a time.
     """
 
@@ -245,7 +245,7 @@ def _plan(
     planned = Suite(
         name=suite.name or "suite",
         root=folder,
-        config=SuiteConfig(compare=candidate.comparison_options),
+        config=_config(candidate.comparison_options),
         baseline_descriptor=baseline_descriptor,
         expectation=suite.expectation,
         cases=tuple(sorted(cases.values(), key=lambda case: case.case_id)),
@@ -260,6 +260,11 @@ def _plan(
         new_id=new_evaluation_id,
         how=HowToRun(candidate.mode, candidate.input_mode),
     )
+
+
+def _config(options: CompareOptions) -> SuiteConfig:
+    """Say in a suite's words how runs are compared: there, effects are a mapping of their own."""
+    return SuiteConfig(compare=options.model_copy(update={"effects": None}), effects=options.effects)
 
 
 def _results(

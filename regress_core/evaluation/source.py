@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from regress_core.harness.adapter.candidate import CandidateHarness, open_harnes
 from regress_core.harness.replay.replay import ReplayOptions
 from regress_core.harness.replay.start import refuse_multi_turn
 from regress_core.harness.run import Runtime
-from regress_core.ids import Clock, new_run_id, utc_now
+from regress_core.ids import Clock, new_run_id
 from regress_core.judge.contract import RunJudge
 from regress_core.records.json_io import JsonObject
 from regress_core.records.loading import LoadedRecord, RecordFile, load_record
@@ -98,7 +97,8 @@ async def open_source(
         yield RecordedCandidate(plan.candidate.records, plan.suite.config.comparison)
         return
     files = read_harness(ref)
-    if files.candidate_id != plan.candidate.candidate_id:
+    effects = files.descriptor.effects if files.descriptor else {}
+    if files.candidate_id != plan.candidate.candidate_id or effects != plan.candidate.effects:
         remedy = "begin a new evaluation, without --resume"
         message = "descriptor or adapter changed since the evaluation was planned"
         raise InputError(message, file=ref.descriptor or ref.adapter, remedy=remedy)
@@ -128,21 +128,6 @@ async def open_source(
             judge=cast("RunJudge | None", judge),
             descriptor=None if files.descriptor is None else files.descriptor.data,
         )
-
-
-def check_candidate(plan: EvaluationPlan) -> None:
-    """Open a plan's candidate and close it again, for callers without an event loop.
-
-    Raises:
-        InputError: As `open_source`.
-    """
-
-    async def check() -> None:
-        limits = CallLimits()
-        async with open_source(plan, CallRunner(limits), limits, utc_now):
-            pass
-
-    asyncio.run(check())
 
 
 async def _compare_options(harness: CandidateHarness, plan: EvaluationPlan) -> CompareOptions:

@@ -15,6 +15,7 @@ from regress_core.history.calibrations import calibration_of
 from regress_core.history.earlier_trials import earlier_trials
 from regress_core.history.store import History
 from regress_core.judge.outcome import JudgeName
+from regress_core.stats.power import smallest_drop
 from regress_core.stats.trials import Trials
 from regress_core.suite.contract import (
     CaseOverride,
@@ -22,7 +23,7 @@ from regress_core.suite.contract import (
     RunRegressionCaseSummary,
     RunRegressionSummary,
 )
-from regress_core.suite.gate import decide_gate
+from regress_core.suite.gate import decide_gate, pass_rate
 from regress_core.suite.judge_summaries import axes_over, judge_summaries
 from regress_core.suite.noise import within_noise
 from regress_core.suite.outcome import case_summary, conclusive_trials
@@ -48,10 +49,14 @@ def summarize_evaluation(plan: EvaluationPlan, ports: Ports) -> RunRegressionSum
     cases = _excused(cases, conclusive, plan, ports.history)
     counted = totals(cases).model_copy(update={"inconclusive": sum(case.inconclusive for case in cases)})
     axes = axes_over(cases)
+    passed = pass_rate(cases)
     told: dict[str, Any] = {
         "judges": list(judge_summaries(cases, partial(_agreement, ports.history))),
         "axes": axes,
         "trials": trials_report(conclusive, plan.how.trials) if plan.how.trials > 1 else None,
+        "contracts": list(plan.contracts),
+        "pass_rate": passed if passed.of else None,
+        "smallest_drop": smallest_drop(passed.of),
         "warnings": _warnings(plan),
     }
     return RunRegressionSummary(

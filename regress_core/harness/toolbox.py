@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from regress_core.harness.agent import Agent, Handoff
 from regress_core.harness.fingerprints import Hashed, hashed_settings, hashed_tools
@@ -52,6 +53,24 @@ class Toolboxes:
         if toolbox is None:
             toolbox = self._made[agent, offered] = _toolbox(agent, offered)
         return toolbox
+
+
+_MOST_CONDITIONS = 8
+
+
+def toolboxes_of(agent: Agent) -> list[Toolbox]:
+    """Give each toolbox that an agent may come to have, whichever of its conditional handoffs are offered.
+
+    None are given of an agent with more than 8 such handoffs, since each doubles their number.
+    """
+    conditional = [rule for rule in agent.handoffs if rule.enabled is not None]
+    if len(conditional) > _MOST_CONDITIONS:
+        return []
+    return [
+        _toolbox(agent, [rule.agent for rule in agent.handoffs if rule.enabled is None or rule in offered])
+        for count in range(len(conditional) + 1)
+        for offered in combinations(conditional, count)
+    ]
 
 
 def _is_offered(rule: Handoff, context: RunContext) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,23 +48,28 @@ class CompactedFolder:
     left_alone: str | None = None
 
 
-def compact(history: History) -> list[CompactedFolder]:
+def compact(history: History, under_way: AbstractSet[str] = frozenset()) -> list[CompactedFolder]:
     """Compact every folder with several files; give those where something happened or could not.
 
     The new file says which ones it stands for and is safe on the disk before those are deleted; readers pass
     them over from the moment it has its name. A file that cannot be read stays as it is.
+
+    Args:
+        history: The history.
+        under_way: Ids of evaluations that are not finished. Their files stay as they are: one that is written
+            again under its old name would be passed over.
     """
     done: list[CompactedFolder] = []
     for table in TABLE_NAMES:
         for folder in history.folders(table):
             with history.lock():
-                found = _compact(folder, table)
+                found = _compact(folder, table, under_way)
             if found is not None:
                 done.append(found)
     return done
 
 
-def _compact(folder: Path, table: TableName) -> CompactedFolder | None:
+def _compact(folder: Path, table: TableName, under_way: AbstractSet[str]) -> CompactedFolder | None:
     """Compact a folder. Who holds the lock knows that what is unfinished there has been abandoned."""
     try:
         listing = list_folder(folder)
@@ -76,7 +82,7 @@ def _compact(folder: Path, table: TableName) -> CompactedFolder | None:
     leftovers += folder.glob(f"{TEMPORARY_PREFIX}*")
     _delete(leftovers)
     bad = list(listing.bad)
-    while len(files := _mergeable(listing, bad)) > 1:
+    while len(files := _mergeable(listing, bad, under_way)) > 1:
         try:
             _merge(folder, files, table, listing.replaced)
         except _UnreadableError as error:
@@ -99,13 +105,13 @@ def _strange(listing: FolderListing, table: TableName) -> BadFile | None:
     return None
 
 
-def _mergeable(listing: FolderListing, bad: Sequence[BadFile]) -> list[Path]:
+def _mergeable(listing: FolderListing, bad: Sequence[BadFile], under_way: AbstractSet[str]) -> list[Path]:
     """Give the files that become one, in the order that their rows take.
 
     What was compacted before comes first, then evaluation after evaluation, each by revision. Of an
     evaluation with a bad file none is taken: should that file be restored, the order would be another one.
     """
-    apart = {_evaluation_of(file.path) for file in bad}
+    apart = {*under_way, *(_evaluation_of(file.path) for file in bad)}
     files = [path for path in listing.files if _evaluation_of(path) not in apart]
     return sorted(files, key=lambda path: (not _is_compacted(path), _evaluation_of(path), _number(path)))
 

@@ -40,7 +40,7 @@ def export(
 ) -> dict[TableName, int]:
     """Write the newest revision of every row to `<table>.<format>`, the whole folder or nothing.
 
-    Times are ISO 8601 in UTC, lists are JSON in CSV. Calibrations are of no suite and always there.
+    Times are ISO 8601 in UTC, lists are JSON in CSV. Calibrations are of no suite.
 
     Args:
         history: The history.
@@ -53,13 +53,20 @@ def export(
         How many rows each table has.
 
     Raises:
-        InputError: If the folder holds anything else, or a file of the history cannot be read.
+        InputError: If the history has no such suite, the folder holds anything else, or a file of the history
+            cannot be read.
     """
     if folder.exists() and not folder.is_dir():
         raise InputError("not a folder", file=folder, remedy="name a new folder")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / _MARK).is_file():
         message = "not empty and no earlier export"
         raise InputError(message, file=folder, remedy="name a new folder, or empty it")
+
+    known = {path.name.removeprefix("suite=") for path in history.root.glob("*/suite=*")}
+    for suite in suites:
+        if suite not in known:
+            remedy = f"suites there: {', '.join(sorted(known)) or 'none'}"
+            raise InputError(f"no suite {suite!r} in the history", file=history.root, remedy=remedy)
 
     def write() -> dict[TableName, int]:
         with replacing_folder(folder) as fresh:

@@ -10,6 +10,7 @@ from regress_core.history.store import Row
 from regress_core.history.tables import SCHEMA_VERSION
 from regress_core.records.json_io import JsonObject
 from regress_core.records.times import utc_time
+from regress_core.stats.power import smallest_drop
 from regress_core.suite.config import GateConfig
 from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.gate import pass_rate
@@ -46,6 +47,7 @@ def evaluation_row(
     """Give the row of `evaluations`. The pass rate is the gate's; null where there is none."""
     totals = summary.totals
     gate, cost, axes = summary.gate, summary.cost, summary.axes
+    passed = pass_rate(summary.cases)
     return {
         "evaluation_id": facts.evaluation_id,
         "suite": facts.suite,
@@ -69,7 +71,7 @@ def evaluation_row(
         "warned": totals.warned,
         "failed": totals.failed,
         "inconclusive": totals.inconclusive,
-        "pass_rate": pass_rate(summary.cases),
+        "pass_rate": passed.value,
         "orphans": tuple(summary.orphans),
         "cost_usd": cost.candidate_usd + cost.judge_usd if cost else None,
         "created_at": facts.created_at,
@@ -84,6 +86,9 @@ def evaluation_row(
         "composite_block": gate_config.composite_block,
         "axis_minimum": gate_config.axis_minimum,
         "min_pass_rate": gate_config.min_pass_rate,
+        "pass_rate_low": passed.interval.low if passed.interval else None,
+        "pass_rate_high": passed.interval.high if passed.interval else None,
+        "smallest_drop": smallest_drop(passed.of),
     }
 
 
@@ -100,6 +105,7 @@ def case_result_row(facts: EvaluationFacts, outcome: CaseOutcome, override_owner
         "tools_changed": signals.tools_changed,
         "policy_changed": signals.policy_changed,
         "final_output_changed": signals.final_output_changed,
+        "effects_changed": signals.effects_changed,
         "equal": outcome.equal,
         "baseline_run_id": outcome.baseline_run_id,
         "candidate_run_id": outcome.candidate_run_id or None,
@@ -181,6 +187,30 @@ def comparison_row(facts: EvaluationFacts, outcome: CaseOutcome, comparison: Jso
         "different_sections": tuple(name for name, state in sections.items() if state == "different"),
         "comparison_json": text,
         "accepted_sha256": outcome.accepted_sha256 or outcome.baseline_sha256,
+        **explanation_columns(comparison),
+    }
+
+
+def explanation_columns(comparison: JsonObject) -> dict[str, Any]:
+    """Give the columns of `comparisons` that explain; null, where the comparison says nothing of it."""
+    trajectory: JsonObject = comparison.get("trajectory") or {}
+    answer: JsonObject | None = comparison.get("answer")
+    effects: JsonObject = comparison.get("effects") or {}
+    return {
+        "trajectory": trajectory.get("trajectory"),
+        "first_divergence": trajectory.get("firstDivergence"),
+        "progress": trajectory.get("progress"),
+        "answer_change": answer["change"] if answer else None,
+        "facts_lost": len(answer.get("lost", ())) if answer else None,
+        "facts_added": len(answer.get("added", ())) if answer else None,
+        "facts_altered": tuple(answer.get("altered", ())) if answer else None,
+        "writes_a": effects.get("writesA"),
+        "writes_b": effects.get("writesB"),
+        "failed_writes_a": effects.get("failedA"),
+        "failed_writes_b": effects.get("failedB"),
+        "changed_writes": effects.get("changed"),
+        "missing_writes": effects.get("missing"),
+        "extra_writes": effects.get("extra"),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, update
+from sqlalchemy import ColumnElement, Connection, and_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from regress_core.journal.schema import ANNOUNCEMENTS
@@ -40,10 +40,22 @@ class Announcements:
         statement = update(ANNOUNCEMENTS).where(_of(evaluation_id, revision)).values(announced_at=now)
         self._writer.submit(lambda connection: connection.execute(statement).close()).result()
 
-    def give_back(self, evaluation_id: str, revision: int) -> None:
-        """Give a claim back whose announcement could not be made."""
-        statement = delete(ANNOUNCEMENTS).where(_of(evaluation_id, revision))
-        self._writer.submit(lambda connection: connection.execute(statement).close()).result()
+    def give_back(self, evaluation_id: str, revision: int, now: datetime) -> None:
+        """Give a claim back whose announcement could not be made; it waits for somebody who claims it."""
+        statement = update(ANNOUNCEMENTS).where(_of(evaluation_id, revision))
+        lapsed = statement.values(claimed_at=now - CLAIM_LASTS)
+        self._writer.submit(lambda connection: connection.execute(lapsed).close()).result()
+
+    def waiting(self, now: datetime) -> list[tuple[str, int]]:
+        """Give evaluation and revision of what was claimed and not announced, the oldest claim first."""
+        old = and_(ANNOUNCEMENTS.c.announced_at.is_(None), ANNOUNCEMENTS.c.claimed_at <= now - CLAIM_LASTS)
+        columns = (ANNOUNCEMENTS.c.evaluation_id, ANNOUNCEMENTS.c.revision)
+        statement = select(*columns).where(old).order_by(ANNOUNCEMENTS.c.claimed_at, *columns)
+
+        def operation(connection: Connection) -> list[tuple[str, int]]:
+            return [(one, revision) for one, revision in connection.execute(statement)]
+
+        return self._writer.submit(operation).result()
 
 
 def _of(evaluation_id: str, revision: int) -> ColumnElement[bool]:

@@ -54,6 +54,17 @@ class Steps:
 
         await asyncio.wrap_future(self._writer.submit(operation))
 
+    def settle(self, steps: Sequence[Step]) -> None:
+        """Commit outcomes of trials, but for those that have one in that revision."""
+        values = [_values(step) for step in steps]
+
+        def operation(connection: Connection) -> None:
+            for one in values:
+                if "outcome" not in _stages_there(connection, one):
+                    connection.execute(_INSERT_STEPS, [one])
+
+        self._writer.submit(operation).result()
+
     async def keep(self, steps: Sequence[Step]) -> list[Step]:
         """Commit steps of one trial before its outcome, and give what stands of their stages.
 

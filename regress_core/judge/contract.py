@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal
 
 from pydantic import ConfigDict
@@ -14,6 +14,9 @@ from regress_core.records.wire import WireModel
 
 Status = Literal["pass", "warn", "fail"]
 """What a case, a verdict, a suite and a gate come to."""
+
+SEVERITY: Mapping[Status, int] = {"pass": 0, "warn": 1, "fail": 2}
+"""How bad each of them is."""
 
 
 class RunRegressionExpectation(WireModel):

@@ -50,8 +50,9 @@ def _found(comparison: Comparison) -> JsonObject:
     """Give what a comparison adds to the two runs: what its rules made of them.
 
     The values that differ stand in the runs. Provenance follows from the runs alone, and differs by hashes
-    over call ids even where nothing else does.
+    over call ids even where nothing else does; what became of the answer follows from them too.
     """
+    effects, trajectory = comparison.effects, comparison.trajectory
     return {
         "equal": comparison.equal,
         "summary": comparison.summary.to_json(),
@@ -59,6 +60,8 @@ def _found(comparison: Comparison) -> JsonObject:
         "signals": comparison.signals.to_json(),
         "notCompared": [name for name, state in comparison.sections.items() if state == "not compared"],
         "differences": [{"path": one.path, "kind": one.kind} for one in comparison.differences],
+        "effects": None if effects is None else effects.to_json(),
+        "trajectory": None if trajectory is None else trajectory.to_json(),
     }
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from regress_core.harness.threads import call_apart
-from regress_core.judge.contract import RunJudge, RunJudgeInput, RunJudgeResult, Status
+from regress_core.judge.contract import SEVERITY, RunJudge, RunJudgeInput, RunJudgeResult
 from regress_core.judge.contradictions import contradictions
 from regress_core.judge.data import as_data
 from regress_core.judge.evidence import evidence_of
@@ -26,8 +26,6 @@ from regress_core.records.json_io import JsonObject, JsonValue
 
 Projection = Callable[[RunJudgeInput], JsonValue]
 """Makes what a judge is shown: JSON."""
-
-_SEVERITY: dict[Status, int] = {"pass": 0, "warn": 1, "fail": 2}
 
 
 class RegressionJudgeMessage(TypedDict):
@@ -155,7 +153,7 @@ class RegressionJudge:
 
     def is_fail(self, outcome: JudgeOutcome) -> bool:
         """Tell whether the verdict is fail."""
-        return _severity(outcome) == _SEVERITY["fail"]
+        return _severity(outcome) == SEVERITY["fail"]
 
     def majority(self, outcomes: Sequence[JudgeOutcome]) -> JudgeOutcome:
         """Give the first outcome with the verdict of most, or with warn where none has a majority."""
@@ -165,7 +163,7 @@ class RegressionJudge:
 
 
 def _severity(outcome: JudgeOutcome) -> int:
-    return _SEVERITY["warn" if outcome.result is None else outcome.result.verdict]
+    return SEVERITY["warn" if outcome.result is None else outcome.result.verdict]
 
 
 def create_regression_judge(

@@ -33,11 +33,11 @@ def _composed(text: str) -> str:
 
 _NORMALISATIONS: Sequence[tuple[str, Callable[[str], str]]] = (
     ("unicode", _composed),
+    ("spaces", lambda text: " ".join(text.split())),
+    ("dates", iso_text),  # which are told by spaces, and by capitals: `2024-05-20T10:00:00Z`
     ("case", str.casefold),
     # Folding takes some characters apart (U+01F0); on the other hand it needs composed text (Unicode, D145).
     ("unicode", _composed),
-    ("spaces", lambda text: " ".join(text.split())),
-    ("dates", iso_text),
 )
 """What can be done to a text, in the order in which it is done, however the suite lists it."""
 

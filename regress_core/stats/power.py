@@ -53,7 +53,7 @@ def detectable_drop(
         power: The chance that is asked for.
     """
     needed = regressions_needed(alpha, mid_p=mid_p)
-    smallest = needed / cases if needed <= cases else None
+    smallest = smallest_drop(cases, alpha=alpha, mid_p=mid_p)
     likely = _likely_drop(cases, alpha, noise, power, mid_p=mid_p) if smallest is not None else None
     return DetectableDrop(
         cases=cases,
@@ -66,6 +66,16 @@ def detectable_drop(
         power=power,
         text=_sentence(cases, alpha, needed, noise, likely, power),
     )
+
+
+def smallest_drop(cases: int, *, alpha: float = 0.05, mid_p: bool = False) -> float | None:
+    """Give the smallest drop, as a share of the cases, that the test can call significant.
+
+    Returns:
+        That many regressed and none fixed; None where not even all cases are enough.
+    """
+    needed = regressions_needed(alpha, mid_p=mid_p)
+    return needed / cases if needed <= cases else None
 
 
 def regressions_needed(alpha: float, *, mid_p: bool = False) -> int:

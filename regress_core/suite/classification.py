@@ -26,6 +26,7 @@ _PATHS: dict[SignalName, tuple[str, ...]] = {
     "finalOutputChanged": ("response",),
     "effectsChanged": ("effects",),
 }
+_CLEARED = Weight("pass", "cleared by the judge")
 _SHOWN_DIFFERENCES = 3
 _ERROR_CHARACTERS = 400  # an error says what to do about it
 
@@ -50,8 +51,9 @@ def classify(
 
     A failed candidate fails, and so does one that asked for a tool output the baseline does not have. Else
     the worst of these counts: each raised signal as the gate weighs it (see `severity`), and nothing where
-    the gate lets a pass of the regression judge clear it; a deciding section that differs without raising a
-    signal; what checks and judges say, where no verdict warns.
+    the gate lets a pass of the regression judge clear it; what was told before the answer, which is weighed
+    and cleared as finalOutputChanged is; a deciding section that differs without raising a signal; what
+    checks and judges say, where no verdict warns.
     """
     if candidate.status == "failed" or replay_miss:
         return Classification("fail", (_failure(candidate, replay_miss=replay_miss),))
@@ -60,13 +62,12 @@ def classify(
     cleared = gate.judge_clears if verdict is not None and verdict.verdict == "pass" else ()
     for signal in comparison.signals.raised():
         text = f"{signal}: {_described(comparison, signal)}"
-        weight = weigh(signal, comparison, gate)
-        if signal in cleared:
-            weight = Weight("pass", "cleared by the judge")
+        weight = _CLEARED if signal in cleared else weigh(signal, comparison, gate)
         found.append((weight.status, _with_why(text, weight)))
     told = weigh_told(comparison, gate)
     if told is not None:
-        found.append((told.status, _with_why("told before the answer", told)))
+        weight = _CLEARED if "finalOutputChanged" in cleared else told
+        found.append((weight.status, _with_why("told before the answer", weight)))
     silent = _silent_differences(comparison)
     if silent:
         weight = weigh_silent(silent, comparison, gate)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from regress_core.checks.config import CheckKeys
 from regress_core.compare.effect_rules import EffectsConfig
@@ -84,14 +84,6 @@ def _gate_of_preset(value: JsonValue) -> JsonValue:
     return GATE_PRESETS[value]
 
 
-def _deciding(options: CompareOptions) -> CompareOptions:
-    if not options.plan().decides:
-        raise ValueError("no section is left that decides, so that every case would be equal")
-    if options.effects is not None:
-        raise ValueError("effects stand in suite.yaml beside compare, not in it")
-    return options
-
-
 MOST_TRIALS = 1000
 
 
@@ -118,9 +110,9 @@ class SuiteConfig(CaseConfig):
         mode: Where a candidate harness's tool outputs come from: `strict`, `hybrid` or `live`.
         input_mode: What a candidate harness is given: the `recorded` input, or the `question` alone.
         trials: How often a candidate harness is run on each case; the worst trial counts.
-        compare: How runs are compared.
         effects: Which tools change something outside of the conversation, and when two such calls come to the
             same.
+        compare: How runs are compared.
         candidate_cap_usd: What the calls of the candidate's real models may cost in one evaluation, US
             dollars; no cap by default. With one, the models' settings have to have `max_tokens`.
         candidate_price: What these models cost, where no public price is known or another one was agreed.
@@ -138,8 +130,8 @@ class SuiteConfig(CaseConfig):
     mode: ReplayMode = "strict"
     input_mode: InputMode = "recorded"
     trials: Annotated[int, Field(ge=1, le=MOST_TRIALS)] = 1
-    compare: Annotated[CompareOptions, AfterValidator(_deciding)] = CompareOptions()
     effects: EffectsConfig | None = None
+    compare: CompareOptions = CompareOptions()
     candidate_cap_usd: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     candidate_price: PriceConfig | None = None
     judge: JudgeConfig | None = None
@@ -147,6 +139,18 @@ class SuiteConfig(CaseConfig):
     gate: Annotated[GateConfig, BeforeValidator(_gate_of_preset)] = GATE_PRESETS["reference"]
     schedule: ScheduleConfig | None = None
     trend: TrendConfig = TrendConfig()
+
+    @field_validator("compare")
+    @classmethod
+    def _deciding(cls, options: CompareOptions, info: ValidationInfo) -> CompareOptions:
+        if options.effects is not None:
+            raise ValueError("effects stand in suite.yaml beside compare, not in it")
+        effects: EffectsConfig | None = info.data.get("effects")
+        if effects is not None and not options.ignore_volatile:
+            raise ValueError("the reference's rule (ignore_volatile: false) knows no effects")
+        if not options.model_copy(update={"effects": effects}).plan().decides:
+            raise ValueError("no section is left that decides, so that every case would be equal")
+        return options
 
     @property
     def comparison(self) -> CompareOptions:

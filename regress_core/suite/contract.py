@@ -8,12 +8,14 @@ from pydantic import Field
 
 from regress_core.calls.trouble import TroubleKind
 from regress_core.compare.model import Comparison, Signals
+from regress_core.harness.contracts import ContractChange
 from regress_core.judge.axes_report import AxesReport
 from regress_core.judge.contract import RunJudgeResult, RunRegressionExpectation, Status
 from regress_core.judge.outcome import JudgeName, JudgeState, JudgeTrouble
 from regress_core.records.json_io import JsonObject
 from regress_core.records.model import RunRecord
 from regress_core.records.wire import WireModel
+from regress_core.stats.intervals import Rate
 from regress_core.suite.trials_report import TrialsReport
 
 Decision = Literal["accepted", "rejected", "logged"]
@@ -247,6 +249,11 @@ class RunRegressionSummary(WireModel):
         axes: The scores of the axes judge over all cases that count for the gate.
         cost: What the evaluation cost.
         trials: How the trials went, where there are several of each case.
+        contracts: What the candidate changed of the contracts of its tools; it decides nothing.
+        pass_rate: Of the conclusive cases that count for the gate, how many did not fail; with its 95 %
+            Wilson interval, which takes the cases as drawn at random from all that users ask.
+        smallest_drop: The smallest drop of that rate, from 0 to 1, that `regress compare-evaluations` can
+            call significant on as many cases; None where there are too few for any.
         warnings: What whoever reads the summary ought to know of how it was made.
     """
 
@@ -263,6 +270,9 @@ class RunRegressionSummary(WireModel):
     axes: AxesReport | None = None
     cost: CostSummary | None = None
     trials: TrialsReport | None = None
+    contracts: list[ContractChange] = Field(default_factory=list[ContractChange])
+    pass_rate: Rate | None = None
+    smallest_drop: float | None = None
     warnings: list[str] = Field(default_factory=list)
 
 

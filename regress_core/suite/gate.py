@@ -11,6 +11,7 @@ from regress_core.calls.trouble import CAP_EXCEEDED
 from regress_core.judge.axes_report import AxesReport
 from regress_core.judge.contract import Status
 from regress_core.judge.outcome import JudgeName
+from regress_core.stats.intervals import Rate, rate
 from regress_core.suite.config import GateConfig
 from regress_core.suite.contract import GateSummary, RunRegressionCaseSummary, RunRegressionSummary
 from regress_core.suite.summary import counting_cases, worst
@@ -42,16 +43,15 @@ def decide_gate(
     failed = sum(case.status == "fail" for case in counting)
     warned = sum(case.status == "warn" and not case.inconclusive for case in counting)
     inconclusive = sum(case.inconclusive for case in counting)
-    conclusive = len(counting) - inconclusive
     reasons: list[str] = []
     status = worst(case.status for case in counting)
-    rate = pass_rate(cases)
-    if gate.min_pass_rate is not None and rate is not None:
-        held = rate >= gate.min_pass_rate
+    passed = pass_rate(cases)
+    if gate.min_pass_rate is not None and passed.value is not None:
+        held = passed.value >= gate.min_pass_rate
         if failed:
             status = "warn" if held else "fail"
         reasons.append(
-            f"pass rate {rate:.3f} of {conclusive} conclusive cases, "
+            f"pass rate {passed.value:.3f} of {passed.of} conclusive cases, "
             f"{'at or above' if held else 'below'} the floor {gate.min_pass_rate:g}"
         )
     breach = _composite(axes, gate)
@@ -66,15 +66,10 @@ def decide_gate(
     return GateSummary(status=status, reasons=[*reasons, *_unavailable(counting)])
 
 
-def pass_rate(cases: Sequence[RunRegressionCaseSummary]) -> float | None:
-    """Give the share of the conclusive cases that did not fail; None when there are none.
-
-    Cases with an override do not count.
-    """
+def pass_rate(cases: Sequence[RunRegressionCaseSummary]) -> Rate:
+    """Give the share of the conclusive cases that did not fail; cases with an override do not count."""
     conclusive = [case for case in counting_cases(cases) if not case.inconclusive]
-    if not conclusive:
-        return None
-    return sum(case.status != "fail" for case in conclusive) / len(conclusive)
+    return rate(sum(case.status != "fail" for case in conclusive), len(conclusive))
 
 
 def _composite(axes: AxesReport | None, gate: GateConfig) -> tuple[Status, str] | None:

@@ -293,14 +293,27 @@ class Selection:
     since: datetime | None = None
 
 
-def select_cases(suite: Suite, selection: Selection) -> tuple[CaseRef, ...]:
-    """Give the cases that a selection picks, in their order."""
-    return tuple(case for case in suite.cases if _picked(suite, case, selection))
+def select_cases(suite: Suite, selection: Selection, warn: Warn = ignore_warnings) -> tuple[CaseRef, ...]:
+    """Give the cases that a selection picks, in their order.
+
+    Where it picks some, warn of each pattern that meets no case at all; where it picks none, the caller has
+    to say so.
+    """
+    picked = tuple(case for case in suite.cases if _picked(suite, case, selection))
+    for pattern in selection.patterns if picked else ():
+        if not any(_meets(name, pattern) for case in suite.cases for name in (case.case_id, case.name)):
+            warn(f"suite {suite.name}: no case matches {pattern}")
+    return picked
+
+
+def _meets(name: str, pattern: str) -> bool:
+    """Tell whether a name meets a glob, or is what it says: names may hold what globs are made of."""
+    return name == pattern or fnmatchcase(name, pattern)
 
 
 def _picked(suite: Suite, case: CaseRef, selection: Selection) -> bool:
     names = (case.case_id, case.name)
-    if selection.patterns and not any(fnmatchcase(n, p) for p in selection.patterns for n in names):
+    if selection.patterns and not any(_meets(n, p) for p in selection.patterns for n in names):
         return False
     if selection.tags and set(selection.tags).isdisjoint((*suite.config.tags, *case.config.tags)):
         return False

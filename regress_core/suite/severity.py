@@ -11,6 +11,7 @@ from regress_core.compare.facts import VALUES, FactKind
 from regress_core.compare.model import Comparison, Difference, SignalName
 from regress_core.judge.contract import Status
 from regress_core.suite.config import GateConfig
+from regress_core.suite.wording import SHOWN_CHARACTERS, in_one_line
 
 _SHOWN_FACTS = 4
 
@@ -30,8 +31,8 @@ def weigh(signal: SignalName, comparison: Comparison, gate: GateConfig) -> Weigh
     what has changed:
 
     - effectsChanged fails: something else was done than the baseline did.
-    - toolsChanged passes where the effects are compared, since they are what calls are for, and where the
-      same calls came in another order; else it warns.
+    - toolsChanged passes where the effects decide or are the same, since they are what calls are for, and
+      where the same calls came in another order; else it warns.
     - finalOutputChanged passes if the answer is the same up to Markdown and white space, or told the same
       facts. It fails if the answer contradicts the baseline's, and neither run changed anything: then the
       answer is all there is. It warns where facts are lost or added, and where there are none to compare.
@@ -45,34 +46,48 @@ def weigh(signal: SignalName, comparison: Comparison, gate: GateConfig) -> Weigh
 
 
 def weigh_told(comparison: Comparison, gate: GateConfig) -> Weight | None:
-    """Weigh what was told before an answer that is the same; None where that needs no word."""
+    """Weigh what was told before an answer that is the same; None where that needs no word.
+
+    So it is where the gate names finalOutputChanged, and where the answers differ but only explain.
+    """
     answer = comparison.answer
-    signal: SignalName = "finalOutputChanged"
-    if gate.rules == "reference" or signal in gate.signals or answer is None or not answer.altered:
+    if gate.rules == "reference" or "finalOutputChanged" in gate.signals:
         return None
-    return None if signal in comparison.signals.raised() else _answer(comparison)
+    if answer is None or not answer.altered or not comparison.summary.same_final_response:
+        return None
+    return _answer(comparison)
 
 
 def weigh_silent(differences: Sequence[Difference], comparison: Comparison, gate: GateConfig) -> Weight:
-    """Weigh deciding differences that raise no signal: a warning, but for outputs beside the same effects."""
+    """Weigh deciding differences that raise no signal: a warning, but for outputs where effects tell more."""
     only_outputs = all(difference.path.startswith("toolCalls") for difference in differences)
-    if gate.rules == "recommended" and only_outputs and comparison.effects is not None:
-        return Weight("pass", "the effects are the same")
-    return Weight("warn")
+    known = _weighed_by_effects(comparison) if gate.rules == "recommended" and only_outputs else None
+    return known or Weight("warn")
 
 
 def _effects(_: Comparison) -> Weight:
     return Weight("fail", "something else was changed than in the baseline")
 
 
+def _weighed_by_effects(comparison: Comparison) -> Weight | None:
+    """Let calls pass whose effects are weighed, or are the same; effects that only explain weigh nothing."""
+    effects = comparison.effects
+    if comparison.signals.effects_changed:
+        return Weight("pass", "weighed by its effects")
+    if effects is None or effects.changed or effects.missing or effects.extra:
+        return None
+    return Weight("pass", "the effects are the same")
+
+
 def _tools(comparison: Comparison) -> Weight:
-    if comparison.effects is not None:
-        if comparison.signals.effects_changed:
-            return Weight("pass", "weighed by its effects")
-        return Weight("pass", "the effects are the same")
+    known = _weighed_by_effects(comparison)
+    if known is not None:
+        return known
     if comparison.trajectory is not None and comparison.trajectory.trajectory in ("same", "reordered"):
         return Weight("pass", "the same calls in another order")
-    return Weight("warn", "suite.yaml does not say which tools write: see effects")
+    if comparison.effects is None:
+        return Weight("warn", "effects are not compared: see effects in suite.yaml")
+    return Weight("warn", "the effects differ too, and only explain here")
 
 
 def _answer(comparison: Comparison) -> Weight:
@@ -89,7 +104,7 @@ def _answer(comparison: Comparison) -> Weight:
         return Weight("warn", f"facts {told}")
     if answer.change == "same facts":
         return Weight("pass", "other words, the same facts")
-    return Weight("warn", "other words, and no facts in them to compare")
+    return Weight("warn", "other words, and no value tells them apart")
 
 
 def _contradiction(answer: AnswerComparison, comparison: Comparison) -> Weight:
@@ -110,7 +125,7 @@ def _changes_nothing(comparison: Comparison) -> bool:
 
 def _list(facts: Sequence[ToldFact], kinds: AbstractSet[FactKind]) -> str:
     """Show the first few facts of some kinds."""
-    texts = [fact.text for fact in facts if fact.kind in kinds]
+    texts = [in_one_line(fact.text, SHOWN_CHARACTERS) for fact in facts if fact.kind in kinds]
     rest = len(texts) - _SHOWN_FACTS
     return ", ".join(texts[:_SHOWN_FACTS]) + (f" and {rest} more" if rest > 0 else "")
 

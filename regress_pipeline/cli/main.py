@@ -12,6 +12,7 @@ from regress_pipeline.cli import (
     calibrate,
     compare_evaluations,
     demo,
+    effects,
     history,
     import_,
     pipeline,
@@ -32,6 +33,7 @@ app.command("validate")(run.validate)
 app.add_typer(import_.app, name="import")
 app.command("calibrate")(calibrate.calibrate)
 app.command("compare-evaluations")(compare_evaluations.compare_evaluations)
+app.add_typer(effects.app, name="effects")
 app.command("review")(review.review)
 app.command("accept")(review.accept)
 app.command("reject")(review.reject)

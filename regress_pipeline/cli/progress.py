@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from regress_core.evaluation.events import CaseDone, Emit, EvaluationStarted, Event
-from regress_pipeline.cli.render import note
+from regress_pipeline.cli.render import contract_lines, note
 
 
 @contextmanager
@@ -25,11 +25,18 @@ def show_progress() -> Generator[Emit]:
 
         def emit(event: Event) -> None:
             if isinstance(event, EvaluationStarted):
+                if not progress.tasks[0].total:
+                    _tell_contracts(event)
                 progress.update(task, total=event.planned)
             elif isinstance(event, CaseDone):
                 progress.advance(task)
 
         yield emit
+
+
+def _tell_contracts(event: EvaluationStarted) -> None:
+    for line in contract_lines(event.contracts):
+        note(line)
 
 
 def _lines() -> Emit:
@@ -41,6 +48,8 @@ def _lines() -> Emit:
             kept = f", {event.settled} of them done before" if event.settled else ""
             if total == 0 or kept:
                 note(f"evaluation {event.evaluation_id}: {event.planned} cases{kept}")
+            if total == 0:
+                _tell_contracts(event)
             total = event.planned
         elif isinstance(event, CaseDone):
             done += 1

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from regress_core.harness.contracts import ContractChange
 from regress_core.suite.contract import RunRegressionCaseSummary, RunRegressionSummary
 from regress_core.suite.verdict_diff import verdict_diff
 
 # Control characters, marks that reverse the direction of text, lone surrogates.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_MOST_CHANGES = 20
 _MOST_CASES = 100  # more would scroll the verdict away; the outputs and the history have them all
 
 
@@ -41,6 +43,7 @@ def summary_lines(summary: RunRegressionSummary) -> Iterator[str]:
         f"{totals.failed} failed"
     )
     yield from case_lines([case for case in summary.cases if case.status != "pass"])
+    yield from contract_lines(summary.contracts)
     yield from judge_lines(summary)
     if summary.orphans:
         yield f"  candidate records without a baseline: {', '.join(summary.orphans)}"
@@ -49,6 +52,14 @@ def summary_lines(summary: RunRegressionSummary) -> Iterator[str]:
     if summary.gate:
         reasons = f" ({'; '.join(summary.gate.reasons)})" if summary.gate.reasons else ""
         yield f"gate: {summary.gate.status}{reasons}"
+
+
+def contract_lines(changes: Sequence[ContractChange]) -> Iterator[str]:
+    """Tell what changed of the contracts of tools, one line a change."""
+    for change in changes[:_MOST_CHANGES]:
+        yield f"contract of {change}"
+    if len(changes) > _MOST_CHANGES:
+        yield f"and {len(changes) - _MOST_CHANGES} more changes of contracts; summary.json has them all"
 
 
 def judge_lines(summary: RunRegressionSummary) -> Iterator[str]:

@@ -314,6 +314,17 @@ def test_validating_finds_the_same(here: Here, suite: Path, command: Sequence[st
     assert not (suite.parent / ".regress").exists()
 
 
+def test_validating_finds_a_cron_that_is_none(here: Here, suite: Path) -> None:
+    (suite / "suite.yaml").write_text("name: shop\nschedule: {cron: '61 2 * * *'}\n", encoding="utf-8")
+
+    fault = here("validate", suite).fault
+
+    assert fault.endswith(
+        "suite.yaml: $.schedule.cron: '61 2 * * *' is no cron; write minute, hour, day, month and weekday, "
+        "such as 0 2 * * *"
+    )
+
+
 OUT = {
     "a foreign folder": (text("../out/mine.txt", "mine"), ["out: --out: ", "mine.txt", "empty it"]),
     "a folder without summary.json": (without("../out/summary.json"), ["out: --out: ", "summary.json"]),

@@ -120,6 +120,32 @@ def test_which_comparison_counts(tmp_path: Path, row: Row) -> None:
     assert rows_by_case(store, "case_results")["a"]["baseline_sha256"] == hashes[0]
 
 
+def _refunds(response: str, *calls: tuple[str, int]) -> JsonObject:
+    items: list[JsonObject] = []
+    for number, (tool, amount) in enumerate(calls):
+        call_id = f"c{number}"
+        items += [tool_call(call_id, tool, arguments={"n": amount}), tool_output(call_id, output="ok")]
+    return {"response": response, "items": items}
+
+
+@pytest.mark.parametrize(("gate", "compared"), [("reference", 1), ("recommended", 2)])
+def test_the_nearest_is_the_one_that_the_gate_takes_least_ill(
+    tmp_path: Path, gate: str, compared: int
+) -> None:
+    """Another refund is one difference, and worse than some lookups and another answer."""
+    config = f"name: shop\neffects: {{write: [refund]}}\ngate: {gate}\n"
+    root, store = write_suite(tmp_path / "suite", {"a": "same"}, config=config), tmp_path / "store"
+    other_refund = _refunds("Refunded.", ("refund", 25))
+    more_lookups = _refunds("It is done.", ("find", 1), ("find", 2), ("find", 3), ("refund", 20))
+    hashes = write_accepted(root, other_refund, more_lookups)
+    write_record(root / "new" / "a.json", baseline("a") | _refunds("Refunded.", ("refund", 20)))
+
+    case = by_case(evaluated(root, store))["a"]
+
+    assert case["status"] == "warn"
+    assert rows_by_case(store, "comparisons")["a"]["accepted_sha256"] == hashes[compared - 1]
+
+
 def test_a_case_of_one_file_was_compared_with_that(tmp_path: Path) -> None:
     root = write_suite(tmp_path / "suite", {"a": "reworded"})
 

@@ -23,6 +23,9 @@ from tests.support.suites import (
     write_suite,
 )
 
+# (p + z²/2n ± z √(p (1 - p)/n + z²/4n²)) / (1 + z²/n) with p = 0.75, n = 4, z = 1.95996.
+WILSON_3_OF_4 = pytest.approx({"low": 0.300642, "high": 0.954414}, abs=1e-5)
+
 
 def test_every_kind_of_case(mixed: Place) -> None:
     summary = as_json(evaluated(mixed.root, mixed.store))
@@ -31,6 +34,10 @@ def test_every_kind_of_case(mixed: Place) -> None:
     candidate_id = hashlib.sha256(json.dumps(hashes, separators=(",", ":")).encode()).hexdigest()
     evaluation_id = summary.pop("evaluationId")
     summary["gate"].pop("reasons")
+    rate = summary.pop("passRate")
+    assert rate.pop("interval") == WILSON_3_OF_4
+    assert rate == {"hits": 3, "of": 4, "value": 0.75}
+    assert "smallestDrop" not in summary, "McNemar's exact test needs 6 cases"
     expected: JsonObject = {
         "suite": "shop",
         "status": "fail",
@@ -78,6 +85,8 @@ def test_the_history_holds_the_evaluation(mixed: Place) -> None:
     counts = {name: row[name] for name in ("cases", "passed", "warned", "failed", "inconclusive")}
     assert counts == {"cases": 5, "passed": 1, "warned": 3, "failed": 1, "inconclusive": 1}
     assert row["pass_rate"] == 0.75  # 1 of the 4 conclusive ones failed
+    assert {"low": row["pass_rate_low"], "high": row["pass_rate_high"]} == WILSON_3_OF_4
+    assert row["smallest_drop"] is None
     assert (row["status"], row["gate_status"], row["trigger"]) == ("fail", "fail", "library")
     assert (row["evaluation_id"], row["suite"], row["revision"]) == (summary.evaluation_id, "shop", 1)
     rows = {r["case_id"]: r for r in history.table("case_results").to_pylist()}
@@ -193,3 +202,13 @@ def test_evaluation_ids_sort_by_time(mixed: Place) -> None:
     assert milliseconds == [int(plan.created_at.timestamp() * 1000) for plan in plans]
     assert [int(i.replace("-", "")[:12], 16) for i in ids] == milliseconds
     assert len({plan.evaluation_id for plan in plans}) == 3
+
+
+def test_how_small_a_drop_can_be_seen(tmp_path: Path) -> None:
+    """Six cases that regress are significant, and five are not: 2 / 2**6 = 0.03 and 2 / 2**5 = 0.06."""
+    for number, smallest in ((5, None), (6, 1.0), (8, 0.75)):
+        root = write_suite(tmp_path / str(number), dict.fromkeys(map(str, range(number)), "same"))
+        summary = evaluated(root, tmp_path / f"store-{number}")
+
+        (row,) = History.open(tmp_path / f"store-{number}").table("evaluations").to_pylist()
+        assert summary.smallest_drop == row["smallest_drop"] == smallest

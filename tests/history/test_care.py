@@ -103,6 +103,21 @@ def test_a_year_of_nights_is_twelve_files_a_table(tmp_path: Path) -> None:
     assert compact(history) == []
 
 
+def test_an_evaluation_under_way_is_left_alone(tmp_path: Path) -> None:
+    """A revision that is published again after a crash goes by its old name, which must not be replaced."""
+    history = History.open(tmp_path)
+    for number in range(3):
+        _night(history, number, ["a"])
+
+    compact(history, {"e-001"})
+
+    kept = [path for path in files(history) if path.startswith("case_results")]
+    assert [path.rpartition("/")[2] for path in kept if "e-" in path] == ["e-001-1.parquet"]
+    assert len(kept) == 2
+    compact(history)
+    assert len([path for path in files(history) if path.startswith("case_results")]) == 1
+
+
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("publish"), st.integers(0, 40), st.integers(1, 3)),
@@ -299,7 +314,9 @@ def test_an_export_has_the_newest_rows(tmp_path: Path, file_format: ExportFormat
     expected = ["1 of 3 cases warned", "1 of 3 cases inconclusive"]
     assert (loads(reasons.encode()) if file_format == "csv" else reasons) == expected
     assert export(history, out, file_format, since=BEGIN + timedelta(days=30))["case_results"] == 1
-    assert export(history, out, file_format, suites=["bank"])["case_results"] == 0
+    assert export(history, out, file_format, suites=["shop"])["case_results"] == 3
+    with pytest.raises(InputError, match="no suite 'bank' in the history; suites there: shop"):
+        export(history, out, file_format, suites=["shop", "bank"])
 
 
 def test_an_export_replaces_nothing_of_others(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from copy import deepcopy
 import pytest
 from hypothesis import given
 
+from regress_core.compare.effect_rules import EffectsConfig
 from regress_core.compare.model import Comparison
 from regress_core.compare.options import CompareOptions
 from regress_core.judge.contract import RunJudgeInput, RunRegressionExpectation
@@ -165,11 +166,12 @@ def test_how_records_are_compared_is_evidence() -> None:
     other = changed("items.1.arguments", {"order": 9, "deep": [1]})
     rules = ArgumentRules.model_validate({"find": {"order": "ignore"}})
     without_calls = CompareOptions(exclude_sections=("toolCalls",))
-    all_options = [None, CompareOptions(arguments=rules), without_calls]
+    writes = CompareOptions(effects=EffectsConfig(write=("find",)))
+    all_options = [None, CompareOptions(arguments=rules), without_calls, writes]
 
     found = {canonical_hash(evidence_of(judge_input(RUN, other, options=options))) for options in all_options}
 
-    assert len(found) == 3
+    assert len(found) == 4
 
 
 def test_expectation_and_descriptors_are_evidence() -> None:
@@ -194,6 +196,6 @@ def test_every_part_of_the_question_is_in_the_evidence() -> None:
         "candidate_descriptor": "candidateDescriptorHash",
     }
     assert {hashes.get(name, name) for name in RunJudgeInput.model_fields} == evidence.keys()
-    # Provenance is the one that follows from the records alone.
+    # These follow from the records alone.
     fields = {{"sections": "notCompared"}.get(name, name) for name in Comparison.model_fields}
-    assert fields - {"provenance"} == evidence["comparison"].keys()
+    assert fields - {"provenance", "answer"} == evidence["comparison"].keys()

@@ -165,7 +165,10 @@ def test_several_suites_have_an_evaluation_each(bench: Bench, newer: Path) -> No
     assert result.exit_code == 0
     states = evaluation_states(bench.store)
     assert sorted(_rows(bench, one) for one in states) == [["case-01"], ["case-01", "case-02"]]
-    assert f"{bench.suites_root / 'post'}: no case is selected; nothing is evaluated there" in result.stderr
+    assert (
+        f"{bench.suites_root / 'post'}: no case matches case-0[12]; nothing is evaluated there"
+        in result.stderr
+    )
 
 
 @pytest.mark.parametrize(
@@ -207,4 +210,4 @@ def test_wrong_input_is_one_line_and_nothing_is_entered(
 def test_no_case_at_all(newer: Path, more: list[str], code: int) -> None:
     result = backfill("--suite", "shop", "--candidate", newer, "--cases", "nothing*", *more)
     assert (result.exit_code, result.stdout) == (code, "")
-    assert "no case is selected; nothing is evaluated there" in result.stderr
+    assert "no case matches nothing*; nothing is evaluated there" in result.stderr

@@ -191,3 +191,20 @@ def _evaluates_here(bench: Bench, suite: str | Path, candidate: Path) -> None:
     assert "no Dagster daemon works on this store and these suites" in done.stderr
     assert list(evaluation_states(bench.store).values()) == [("finished", 1)]
     assert bench.instance.get_backfills() == []
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_cases_of_a_file_and_those_that_are_not_there(
+    bench: Bench, newer: Path, tmp_path: Path, encoding: str
+) -> None:
+    listed = tmp_path / "cases.txt"
+    listed.write_text("a\r\nz\r\n# b\r\n", encoding=encoding)
+
+    done = run_regress(
+        bench, "pipeline", "backfill", "--suite", "shop", "--candidate", newer, "--cases", listed
+    )
+
+    assert done.returncode == 0
+    assert "suite shop: no case matches z" in done.stderr.splitlines()
+    (row,) = outcome_rows(bench.store)
+    assert row.case_id == "a"

@@ -46,17 +46,20 @@ OUTCOME = CaseOutcome.from_json(
 
 
 @pytest.mark.parametrize(
-    ("status", "override", "passed", "severity"),
+    ("status", "override", "gated", "passed", "severity"),
     [
-        ("pass", None, True, "WARN"),
-        ("warn", None, False, "WARN"),
-        ("fail", None, False, "ERROR"),
-        ("fail", OVERRIDE, False, "WARN"),
-        ("pass", OVERRIDE, True, "WARN"),
+        ("pass", None, True, True, "WARN"),
+        ("warn", None, True, False, "WARN"),
+        ("fail", None, True, False, "ERROR"),
+        ("fail", None, False, False, "WARN"),  # what may be noise is the gate's to say
+        ("fail", OVERRIDE, False, False, "WARN"),
+        ("pass", OVERRIDE, False, True, "WARN"),
     ],
 )
-def test_a_case(status: Status, override: Override | None, *, passed: bool, severity: str) -> None:
-    check = no_regression(ASSET, dataclasses.replace(OUTCOME, status=status), override)
+def test_a_case(
+    status: Status, override: Override | None, *, gated: bool, passed: bool, severity: str
+) -> None:
+    check = no_regression(ASSET, dataclasses.replace(OUTCOME, status=status), override, gated=gated)
 
     assert (check.passed, check.severity.value, check.partition) == (passed, severity, "a")
     shown = {name: value.value for name, value in check.metadata.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -222,6 +223,17 @@ class TestFindingSuites:
         root = settings.suites_root / "folder1"
         assert find_suite("t", settings) == SuiteFolder("t", root)
         assert find_suite(str(root), settings) == SuiteFolder("t", root)
+
+    def test_a_folder_elsewhere_whose_name_is_taken(self, tmp_path: Path) -> None:
+        settings = _write_suites(tmp_path, "s", "t")
+        elsewhere = tmp_path / "copy"
+        shutil.copytree(settings.suites_root / "folder1", elsewhere)
+
+        with pytest.raises(InputError) as raised:
+            find_suite(str(elsewhere), settings)
+
+        assert raised.value.file == str(elsewhere / "suite.yaml")
+        assert str(settings.suites_root / "folder1") in str(raised.value)
 
     def test_one_that_is_not_there(self, tmp_path: Path) -> None:
         settings = _write_suites(tmp_path, "s", "t")

@@ -6,7 +6,7 @@ import dagster as dg
 import pytest
 
 from regress_pipeline.assets import job_name
-from regress_pipeline.care import CARE_NIGHT
+from regress_pipeline.care import CARE_NIGHT, DEAD_RUNS
 from regress_pipeline.definitions import BROKEN_GROUP, build_definitions
 from regress_pipeline.schedules import night_name
 from regress_pipeline.sensors import watch_name
@@ -36,8 +36,9 @@ def test_a_suite_with_a_schedule_runs_by_itself(bench: Bench) -> None:
     assert {sensor.name: sensor.default_status.value for sensor in repository.sensor_defs} == {
         watch_name("by-night"): "RUNNING",
         watch_name("by-hand"): "STOPPED",
+        DEAD_RUNS: "RUNNING",
     }
-    assert len({night.name, *(sensor.name for sensor in repository.sensor_defs)}) == 3
+    assert len({night.name, *(sensor.name for sensor in repository.sensor_defs)}) == 4
 
 
 def test_of_twelve_suites_one_is_broken_and_the_others_run(bench: Bench) -> None:
@@ -73,7 +74,8 @@ def test_a_cron_that_dagster_refuses_is_told_too(bench: Bench, cron: str) -> Non
 
     file = bench.suites_root / "odd" / "suite.yaml"
     assert _broken(definitions) == {
-        "odd": f"This suite cannot be loaded: {file}: $.schedule.cron: {cron!r} is no cron"
+        "odd": f"This suite cannot be loaded: {file}: $.schedule.cron: {cron!r} is no cron; "
+        "write minute, hour, day, month and weekday, such as 0 2 * * *"
     }
     assert definitions.resolve_job_def(job_name("sound"))
 

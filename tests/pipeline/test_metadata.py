@@ -10,15 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regress_core.history.store import History
+from regress_core.history.store import History, Row
 from regress_core.history.trends import TrendPoint
-from regress_pipeline.metadata import answer_diff, as_list, evaluations_table
+from regress_core.records.json_io import JsonObject
+from regress_pipeline.metadata import answer_diff, as_list, evaluations_table, explained
 from tests.history.support import AT, evaluation
 from tests.pipeline.bench import Bench
 from tests.pipeline.builders import alike, failed, write_suite
 from tests.support.judges import COST_USD, JudgeServer, judged_suite, says, verdict
 from tests.support.openai_server import KEY, OpenAIServer
-from tests.support.records import record_json
+from tests.support.records import message, record_json, tool_call, tool_output
 from tests.support.suites import write_record
 from tests.support.suites import write_suite as write_judged_suite
 
@@ -102,6 +103,63 @@ def test_a_case_shows_how_its_answer_differs_before_and_after_the_evaluation_has
     assert "+It is lost." in shown[0]
     assert "answer" not in last.of("case_summaries")["b"].metadata
     assert after.of("comparisons")["a"].metadata["answer"] == shown[0]
+
+
+WRITES = {"writes_a": 2, "writes_b": 2, "changed_writes": 0, "missing_writes": 0, "extra_writes": 0}
+
+
+@pytest.mark.parametrize(
+    ("explanation", "shown"),
+    [
+        ({}, {}),
+        ({"trajectory": None, "first_divergence": None, "writes_a": None}, {}),
+        (WRITES, {"effects": "2 → 2 writes: the same"}),
+        (
+            {**WRITES, "writes_b": 3, "changed_writes": 1, "extra_writes": 1},
+            {"effects": "2 → 3 writes: 1 changed, 1 extra"},
+        ),
+        (
+            {"trajectory": "subset", "first_divergence": "call 2 (a\x1b) is missing", "writes_a": None},
+            {"trajectory": "subset", "first_divergence": "call 2 (a\\u001b) is missing"},
+        ),
+    ],
+)
+def test_what_explains_a_difference(explanation: Row, shown: dict[str, str]) -> None:
+    assert explained(explanation) == shown
+
+
+def refunding(run_id: str, *amounts: int) -> JsonObject:
+    items = [message("Where is my order?")]
+    for number, amount in enumerate(amounts):
+        items += [tool_call(f"c{number}", "refund", arguments={"amount": amount}), tool_output(f"c{number}")]
+    return record_json(runId=run_id, items=items)
+
+
+def test_a_case_that_differs_shows_how_before_and_after_the_evaluation_has_ended(bench: Bench) -> None:
+    write_suite(
+        bench.suites_root,
+        "shop",
+        {case: refunding(f"old-{case}", 5, 6) for case in "ab"},
+        {"a": refunding("new-a", 5), "b": refunding("new-b", 5, 6)},
+        more="effects: {write: [refund]}\n",
+    )
+    bench.register("shop", ["a", "b"])
+    evaluation_id = bench.enter_plan("shop")
+
+    first = bench.run("shop", "a", "a", config={"evaluation_id": evaluation_id})
+    last = bench.run("shop", "a", "b", config={"evaluation_id": evaluation_id})
+    after = bench.run("shop", "a", "b", config={"evaluation_id": evaluation_id})
+
+    names = ("trajectory", "first_divergence", "effects")
+    for run in (first, last, after):
+        for asset in ("comparisons", "case_summaries"):
+            metadata = run.of(asset)["a"].metadata
+            assert [metadata[name] for name in names] == [
+                "subset",
+                "call 2 (refund) is missing",
+                "2 → 1 writes: 1 missing",
+            ]
+    assert not set(names) & set(last.of("case_summaries")["b"].metadata)
 
 
 def test_what_a_suite_hides_is_not_shown(bench: Bench) -> None:

@@ -124,13 +124,14 @@ def test_metadata_and_data_versions(bench: Bench, suite: Path) -> None:
     assert shown == {
         "baseline_records": {**common, "run_id": "old-fails", "sha256": old, "file": files[0]},
         "candidate_records": {**common, "run_id": "new-fails", "sha256": new, "file": files[1]},
-        "comparisons": {**common, "equal": False, "signals": "statusChanged"},
+        "comparisons": {**common, "equal": False, "signals": "statusChanged", "trajectory": "same"},
         "judge_results": {**common, "judge": "none", "cost_usd": 0.0},
         "case_summaries": {
             **common,
             "status": "fail",
             "reasons": f"- {reasons}",
             "signals": "statusChanged",
+            "trajectory": "same",
             "verdict": "none",
             "failed_checks": "none",
             "cost_usd": 0.0,

@@ -7,10 +7,23 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from traceback import TracebackException
 
 import dagster as dg
 import pytest
+from dagster._core.definitions.run_request import InstigatorType
+from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
+from dagster._core.scheduler.instigation import (
+    InstigatorState,
+    InstigatorStatus,
+    ScheduleInstigatorData,
+    SensorInstigatorData,
+    TickData,
+    TickStatus,
+)
+from dagster_shared.error import SerializableErrorInfo
 
+from regress_core.errors import InputError
 from regress_core.evaluation.ports import Ports
 from regress_core.history.store import History
 from regress_pipeline.assets import define_suite, job_name
@@ -18,7 +31,8 @@ from regress_pipeline.care import CARE_JOB, CARE_NIGHT
 from regress_pipeline.definitions import build_definitions
 from regress_pipeline.partitions import EVALUATION, RANGE_END, RANGE_START
 from regress_pipeline.prune import prune
-from regress_pipeline.schedules import night
+from regress_pipeline.schedules import night, night_name
+from regress_pipeline.sensors import watch_name
 from regress_pipeline.suites import suite_folder
 from tests.pipeline.bench import Bench
 from tests.pipeline.builders import alike, write_suite
@@ -252,3 +266,53 @@ def test_what_keeps_one_from_its_end_does_not_keep_the_other(bench: Bench) -> No
 
     assert not result.success
     assert [event.step_key for event in result.all_events if event.is_step_success] == ["prune_event_log"]
+
+
+def _tick(
+    bench: Bench, name: str, status: TickStatus, when: datetime, error: Exception | None = None
+) -> None:
+    origin = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin("here"), "__repository__")
+    instigator = origin.get_instigator_origin(name)
+    by_night = name.startswith("night")
+    kind = InstigatorType.SCHEDULE if by_night else InstigatorType.SENSOR
+    data = ScheduleInstigatorData("0 2 * * *") if by_night else SensorInstigatorData()
+    state = InstigatorState(instigator, kind, InstigatorStatus.DECLARED_IN_CODE, data)
+    if not bench.instance.get_instigator_state(state.instigator_origin_id, state.selector_id):
+        bench.instance.add_instigator_state(state)
+    bench.instance.create_tick(
+        TickData(
+            state.instigator_origin_id,
+            name,
+            kind,
+            status,
+            when.timestamp(),
+            run_ids=[],
+            error=None if error is None else _wrapped(error),
+            selector_id=state.selector_id,
+        )
+    )
+
+
+def _wrapped(error: Exception) -> SerializableErrorInfo:
+    """Wrap an error as Dagster does with what a schedule raises."""
+    outer = RuntimeError("while the schedule was evaluated")
+    outer.__cause__ = error
+    return SerializableErrorInfo.from_traceback(TracebackException.from_exception(outer))
+
+
+def test_a_tick_that_failed_is_told_until_one_succeeds(bench: Bench, suite: Path) -> None:
+    _night(bench, 0)
+    broken = InputError("a bad record", file=suite / "records" / "a.json", case="a")
+    _tick(bench, night_name("shop"), TickStatus.SUCCESS, FIRST)
+    _tick(bench, night_name("shop"), TickStatus.FAILURE, FIRST + timedelta(days=1), broken)
+    _tick(bench, watch_name("shop"), TickStatus.FAILURE, FIRST, broken)
+    _tick(bench, watch_name("shop"), TickStatus.SKIPPED, FIRST + timedelta(days=1))
+    _tick(bench, night_name("other"), TickStatus.FAILURE, FIRST, broken)
+
+    lines = [line for line in _status(bench) if "failed at" in line]
+    assert lines == [f"  night_shop: failed at 2026-03-02 01:30 UTC: {broken}"]
+
+    _tick(bench, night_name("shop"), TickStatus.STARTED, FIRST + timedelta(days=2))
+    assert [line for line in _status(bench) if "failed at" in line] == lines
+    _tick(bench, night_name("shop"), TickStatus.SUCCESS, FIRST + timedelta(days=2))
+    assert [line for line in _status(bench) if "failed at" in line] == []

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from regress_core.records.json_io import loads
 from tests.pipeline.bench import BACKFILL, CASE_ASSETS, Bench, everything_of
 from tests.pipeline.builders import (
     alike,
@@ -65,6 +66,27 @@ def test_the_id_comes_from_the_run_so_that_its_reexecution_finds_it(bench: Bench
 
     assert again.evaluation_id() == first.evaluation_id()
     assert revisions(bench.store, first.evaluation_id()) == {"a": [1], "b": [1, 2]}
+
+
+def test_a_reexecution_leaves_the_inconclusive_cases_of_other_runs_alone(bench: Bench, suite: Path) -> None:
+    """What the run does not evaluate, nobody would do again: it stands."""
+    for case in "bc":
+        (suite / "candidate" / f"{case}.json").unlink()
+    evaluation_id = bench.enter_plan("shop")
+    told = {"evaluation_id": evaluation_id}
+    bench.run("shop", "c", "c", config=told)
+    first = bench.run("shop", "a", "b", config=told)
+
+    bench.reexecute("shop", first.run_id)
+    assert revisions(bench.store, evaluation_id) == {"a": [1], "b": [1], "c": [1]}
+    bench.run("shop", "d", "d", config=told)
+    assert evaluation_states(bench.store)[evaluation_id] == ("finished", 1)
+
+    bench.reexecute("shop", first.run_id)
+    assert evaluation_states(bench.store)[evaluation_id] == ("finished", 2)
+    assert revisions(bench.store, evaluation_id) == {"a": [1], "b": [1, 2], "c": [1, 2], "d": [1]}
+    (again,) = [row for row in outcome_rows(bench.store) if (row.case_id, row.revision) == ("c", 2)]
+    assert loads(again.payload.encode())["trouble"]["code"] == "no candidate record"
 
 
 def test_an_id_joins_the_evaluation_which_is_complete_once_all_its_cases_are(bench: Bench) -> None:

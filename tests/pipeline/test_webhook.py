@@ -11,13 +11,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pytest
 
 from regress_core.errors import InputError
+from regress_core.evaluation.ports import Ports
 from regress_core.journal.announcements import CLAIM_LASTS
 from regress_core.journal.journal import Journal
 from regress_core.records.json_io import loads
+from regress_pipeline.care import ANNOUNCEMENTS
+from regress_pipeline.definitions import build_definitions
 from regress_pipeline.settings import load_settings
+from regress_pipeline.webhook import announce_waiting
 from tests.pipeline.bench import Bench
 from tests.pipeline.builders import alike, read_json, write_suite
 
@@ -201,7 +206,69 @@ def test_a_claim_lasts_a_while_and_an_announcement_for_ever(tmp_path: Path) -> N
         assert not notes.claim("e", 1, soon)
         assert notes.claim("e", 2, NOW)
         assert notes.claim("e", 1, late)  # whoever had it has died
-        notes.give_back("e", 1)
+        notes.give_back("e", 1, late)
+        assert notes.waiting(late) == [("e", 1), ("e", 2)]
         assert notes.claim("e", 1, late)
         notes.announced("e", 1, late)
         assert not notes.claim("e", 1, late + timedelta(days=365))
+
+
+def _later(shop: Bench, url: str | None, later: timedelta = timedelta(0)) -> str | None:
+    with Ports.open(shop.store) as ports:
+        moved = replace(ports, clock=lambda: ports.clock() + later)
+        return announce_waiting(moved, url or "", lambda _: None)
+
+
+def test_what_the_server_did_not_take_is_posted_later_and_once(shop: Bench, hook: Hook) -> None:
+    hook.statuses = [404, 500, 500, 500, 200]
+    run = shop.run("shop", "a", "b")
+    other = shop.run("shop", "a")
+    assert len(hook.posts) == 4
+
+    told = [_later(shop, hook.url) for _ in range(3)]
+
+    assert told == [run.evaluation_id(), other.evaluation_id(), None]
+    headers, body = hook.posts[4]
+    assert headers["Idempotency-Key"] == f"{run.evaluation_id()}-1"
+    assert body == read_json(shop.store / "outputs" / run.evaluation_id() / "summary.json")
+    assert len(hook.posts) == 6
+
+
+@pytest.mark.parametrize(("days", "posts"), [(1.9, 2), (2.1, 1)])
+def test_after_two_days_nobody_wants_to_know(shop: Bench, hook: Hook, days: float, posts: int) -> None:
+    hook.statuses = [404, 200]
+    shop.run("shop", "a", "b")
+
+    _later(shop, hook.url, timedelta(days=days))
+
+    assert len(hook.posts) == posts
+
+
+def test_of_a_reopened_evaluation_the_new_revision_is_told(shop: Bench, hook: Hook) -> None:
+    hook.statuses = [404, 200]
+    run = shop.run("shop", "a", "b")
+    with Ports.open(shop.store) as ports:
+        ports.journal.reopen(run.evaluation_id(), "none")
+
+    assert _later(shop, hook.url) is None
+    assert len(hook.posts) == 1
+
+
+def test_the_daemon_looks_for_what_waits(shop: Bench, hook: Hook) -> None:
+    hook.statuses = [404, 200]
+    run = shop.run("shop", "a", "b")
+    sensor = build_definitions(shop.settings).get_repository_def().get_sensor_def(ANNOUNCEMENTS)
+
+    with dg.build_sensor_context(instance=shop.instance) as context:
+        first, second = sensor(context), sensor(context)
+
+    assert isinstance(first, dg.SkipReason)
+    assert first.skip_message == f"posted: {run.evaluation_id()}"
+    assert isinstance(second, dg.SkipReason)
+    assert second.skip_message == "none was posted"
+    assert sensor.default_status is dg.DefaultSensorStatus.RUNNING
+
+
+def test_without_an_address_nobody_looks(bench: Bench) -> None:
+    repository = build_definitions(bench.settings).get_repository_def()
+    assert not repository.has_sensor_def(ANNOUNCEMENTS)

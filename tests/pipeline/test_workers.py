@@ -15,6 +15,8 @@ import pytest
 from filelock import FileLock
 
 from regress_pipeline.assets import define_suite, job_name
+from regress_pipeline.care import DEAD_RUNS
+from regress_pipeline.definitions import build_definitions
 from regress_pipeline.suites import suite_folder
 from regress_pipeline.workers import STARTS_WITHIN, at_work, fail_dead_runs
 from tests.pipeline.bench import Bench
@@ -103,3 +105,21 @@ def test_the_lock_is_let_go_at_the_end(tmp_path: Path) -> None:
         pass
     with FileLock(tmp_path / "dagster" / "workers" / "r.lock").acquire(blocking=False):
         pass
+
+
+def test_the_daemon_notices_them(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("regress_pipeline.workers.QUIET_FOR", timedelta(0))
+    run = _begun(bench)
+    with _worker(bench, run) as process:
+        process.kill()
+        process.wait()
+    sensor = build_definitions(bench.settings).get_repository_def().get_sensor_def(DEAD_RUNS)
+
+    with dg.build_sensor_context(instance=bench.instance) as context:
+        first, second = sensor(context), sensor(context)
+
+    assert isinstance(first, dg.SkipReason)
+    assert first.skip_message == f"failed: {run.run_id}"
+    assert isinstance(second, dg.SkipReason)
+    assert second.skip_message == "no run has lost its process"
+    assert bench.read(run.run_id).status == "FAILURE"

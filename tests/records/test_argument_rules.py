@@ -82,6 +82,68 @@ APPLIED: list[tuple[str, JsonObject, JsonValue, JsonValue]] = [
         {"a": {"b": "B", "c": "C"}},
         {"a": {"c": "c"}},
     ),
+    ("a date", {"on": ["dates"]}, {"on": "May 20th, 2024"}, {"on": "2024-05-20"}),
+    ("a date without zeros", {"on": ["dates"]}, {"on": "2024/5/2"}, {"on": "2024-05-02"}),
+    (
+        "a time of a date",
+        {"at": ["dates"]},
+        {"at": "2024-05-20T12:00:00+02:00"},
+        {"at": "2024-05-20T10:00:00+00:00"},
+    ),
+    (
+        "every date below",
+        {"legs": ["dates"]},
+        {"legs": [{"on": "20 May 2024"}, {"on": "soon"}]},
+        {"legs": [{"on": "2024-05-20"}, {"on": "soon"}]},
+    ),
+    ("a date told by spaces", {"on": ["dates", "spaces"]}, {"on": " May  20, 2024 "}, {"on": "2024-05-20"}),
+    ("a date in capitals", {"on": ["case", "dates"]}, {"on": "20 MAY 2024"}, {"on": "2024-05-20"}),
+    (
+        "a time whose letters are folded",
+        {"at": ["case", "dates"]},
+        {"at": "2024-05-20T10:00:00Z"},
+        {"at": "2024-05-20t10:00:00+00:00"},
+    ),
+    ("unordered", {"who": ["unordered"]}, {"who": ["Bob", "Ann", "Bob"]}, {"who": ["Ann", "Bob", "Bob"]}),
+    (
+        "unordered objects",
+        {"who": ["unordered"]},
+        {"who": [{"n": 2, "a": 1}, {"a": 1, "n": 1}]},
+        {"who": [{"a": 1, "n": 1}, {"a": 1, "n": 2}]},
+    ),
+    # By canonical text, as which 10 comes before 9, and a text before a number.
+    ("unordered of all kinds", {"a": ["unordered"]}, {"a": [None, 9, "x", 10]}, {"a": ["x", 10, 9, None]}),
+    (
+        "lists below an unordered one",
+        {"a": ["unordered"]},
+        {"a": [[2, 1], {"b": [4, 3]}]},
+        {"a": [[1, 2], {"b": [3, 4]}]},
+    ),
+    (
+        "lists of an unordered object",
+        {"a": ["unordered"]},
+        {"a": {"b": [2, 1]}, "c": [2, 1]},
+        {"a": {"b": [1, 2]}, "c": [2, 1]},
+    ),
+    ("an unordered list of lists", {"a[*]": ["unordered"]}, {"a": [[2, 1], [0]]}, {"a": [[1, 2], [0]]}),
+    (
+        "in order by what counts",
+        {"who": ["unordered", "case"], "who[*].id": "ignore"},
+        {"who": [{"id": 1, "name": "bob"}, {"id": 2, "name": "Ann"}]},
+        {"who": [{"name": "ann"}, {"name": "bob"}]},
+    ),
+    (
+        "unordered and ignored",
+        {"a": ["unordered"], "a[0]": "ignore"},
+        {"a": ["x", "b", "a"]},
+        {"a": ["a", "b", None]},
+    ),
+    (
+        "unordered dates",
+        {"on": ["dates", "unordered"]},
+        {"on": ["May 2", "2 April"]},
+        {"on": ["04-02", "05-02"]},
+    ),
     (
         "JSON text is a text",
         {"body": ["case"], "body.ts": "ignore"},
@@ -95,6 +157,14 @@ UNTOUCHED: list[tuple[str, JsonObject, JsonValue]] = [
     ("other letter case", {"Query": "ignore"}, {"query": 1}),
     ("normal already", {"q": ["unicode", "spaces", "case"]}, {"q": COMPOSED}),
     ("no text", {"q": ["unicode", "spaces", "case"]}, {"q": 1, "r": None}),
+    ("no date", {"q": ["dates"]}, {"q": "2024-02-30", "r": "May"}),
+    ("a date amid text", {"q": ["dates"]}, {"q": "on May 20, 2024"}),
+    ("a day and month in either order", {"q": ["dates"]}, {"q": "05/06/2024"}),
+    ("a number is no date", {"q": ["dates"]}, {"q": 20240520}),
+    ("normal dates", {"q": ["dates"]}, {"q": ["2024-05-20", "2024-05-20T10:00:00+00:00", "05-20"]}),
+    ("no list", {"q": ["unordered"]}, {"q": "ba", "r": [2, 1]}),
+    ("in order already", {"q": ["unordered"]}, {"q": [1, 1.0, 2, [3], []]}),
+    ("elements of an ordered list", {"q[*]": ["unordered"]}, {"q": [2, 1]}),
     ("no such element", {"a[2]": "ignore"}, {"a": [1, 2]}),
     ("an index leads into lists only", {"a[0]": "ignore"}, {"a": {"0": 1}}),
     ("any element leads into lists only", {"a[*]": "ignore"}, {"a": {"b": 1}}),
@@ -210,6 +280,8 @@ BAD_RULES: list[JsonValue] = [
     "",
     [],
     ["lower"],
+    "unordered",
+    ["dates", "ignore"],
     ["case", "ignore"],
     [["case"]],
     [1],
@@ -225,7 +297,7 @@ def test_a_bad_rule_is_answered_with_the_known_ones(rule: JsonValue) -> None:
 
     (fault,) = raised.value.errors()
     assert fault["loc"] == ("f", "query")
-    for name in ("ignore", "unicode", "case", "spaces"):
+    for name in ("ignore", "unicode", "case", "spaces", "dates", "unordered"):
         assert name in fault["msg"]
 
 
@@ -237,7 +309,9 @@ def _path(steps: list[str]) -> str:
 
 
 _PATHS = st.lists(_STEPS, min_size=1, max_size=3).map(_path)
-_NAMES = st.lists(st.sampled_from(["unicode", "spaces", "case"]), min_size=1, max_size=3, unique=True)
+_NAMES = st.lists(
+    st.sampled_from(["unicode", "spaces", "case", "dates", "unordered"]), min_size=1, max_size=3, unique=True
+)
 _RULES = st.dictionaries(
     st.sampled_from(["*", "f", "f?*", "g"]),
     st.dictionaries(_PATHS, st.just("ignore") | _NAMES, max_size=3),
@@ -246,7 +320,22 @@ _RULES = st.dictionaries(
 
 # Texts that one normalisation takes to another, or apart.
 _TEXTS = st.text(max_size=4) | st.sampled_from(
-    [COMPOSED, DECOMPOSED, "CAFÉ ", " a  b", "A\tB", "\u01f0", "\u1fb4", "\u03b1\u0345\u0301", "İ", "\ud800"]
+    [
+        "2024-5-2",
+        "MAY  2",
+        "2024-05-02T10:00:00Z",
+        "2024-05-02t12:00+02:00",
+        COMPOSED,
+        DECOMPOSED,
+        "CAFÉ ",
+        " a  b",
+        "A\tB",
+        "\u01f0",
+        "\u1fb4",
+        "\u03b1\u0345\u0301",
+        "İ",
+        "\ud800",
+    ]
 )
 _ARGUMENTS: st.SearchStrategy[JsonValue] = st.recursive(
     st.none() | st.booleans() | st.integers(0, 2) | _TEXTS,
@@ -257,6 +346,16 @@ _ARGUMENTS: st.SearchStrategy[JsonValue] = st.recursive(
     max_leaves=8,
 )
 _TOOLS = st.sampled_from(["f", "fg", "g", ""])
+
+
+@given(elements=st.lists(_ARGUMENTS, max_size=5), names=_NAMES, data=st.data())
+def test_the_order_of_what_is_unordered_is_of_no_account(
+    elements: list[JsonValue], names: list[str], data: st.DataObject
+) -> None:
+    rules = _rules(q=["unordered", *names])
+    shuffled = data.draw(st.permutations(elements))
+
+    assert rules.key("f", {"q": shuffled}) == rules.key("f", {"q": elements})
 
 
 @given(rules=_RULES, tool=_TOOLS, arguments=_ARGUMENTS)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regress_core.stats.paired import mcnemar
-from regress_core.stats.power import DetectableDrop, detectable_drop, regressions_needed
+from regress_core.stats.power import DetectableDrop, detectable_drop, regressions_needed, smallest_drop
 
 _SCIPY = cast("Any", scipy.stats)
 
@@ -46,7 +46,7 @@ def test_regressions_needed(alpha: float, exact: int, mid_p: int) -> None:
     ],
 )
 def test_the_smallest_drop_that_can_be_seen(cases: int, mid_p: bool, smallest: float | None) -> None:  # noqa: FBT001 - a column of the table
-    assert detectable_drop(cases, mid_p=mid_p).smallest == smallest
+    assert detectable_drop(cases, mid_p=mid_p).smallest == smallest_drop(cases, mid_p=mid_p) == smallest
 
 
 @given(st.integers(1, 60), st.floats(0.001, 0.5), st.booleans())

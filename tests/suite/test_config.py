@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from regress_core.compare.effect_rules import EffectsConfig
 from regress_core.compare.options import CompareOptions
 from regress_core.errors import InputError
 from regress_core.judge.contract import RunRegressionExpectation
-from regress_core.records.json_io import JsonObject, JsonValue
+from regress_core.records.json_io import JsonObject, JsonValue, dumps, loads
 from regress_core.records.wire import ConfigModel, WireModel
 from regress_core.suite.config import (
     GATE_PRESETS,
@@ -110,6 +111,9 @@ def test_an_unknown_key_is_refused_and_the_known_ones_are_listed(
         ({"gate": {"signal": {}}}, "$.gate.signal"),
         ({"gate": {"signals": {"toolChanged": "fail"}}}, "$.gate.signals.toolChanged"),
         ({"compare": {"includeSections": ["response"]}}, "$.compare.includeSections"),
+        ({"gate": {"rule": "recommended"}}, "$.gate.rule"),
+        ({"effects": {"writes": ["refund"]}}, "$.effects.writes"),
+        ({"effects": {"arguments": {}, "tool": {}}}, "$.effects.tool"),
         ({"compare": {"sections": {}}}, "$.compare.sections"),
         ({"expectation": {"shouldUseTool": ["f"]}}, "$.expectation.shouldUseTool"),
     ],
@@ -142,11 +146,27 @@ WRONG: list[tuple[JsonValue, str]] = [
     ({"compare": {"ignore_volatile": "no"}}, "$.compare.ignore_volatile"),
     ({"compare": {"ignore_volatile": 0}}, "$.compare.ignore_volatile"),
     ({"compare": {"deciding": ["policy"], "provenance": ["policy"]}}, "$.compare"),
+    ({"effects": []}, "$.effects"),
+    ({"effects": "refund"}, "$.effects"),
+    ({"effects": {"write": "refund"}}, "$.effects.write"),
+    ({"effects": {"write": ["refund", 5]}}, "$.effects.write[1]"),
+    ({"effects": {"write": [""]}}, "$.effects.write[0]"),
+    ({"effects": {"read": [None]}}, "$.effects.read[0]"),
+    ({"effects": {"idempotent": {"refund": True}}}, "$.effects.idempotent"),
+    ({"effects": {"failed": ["^Not", "(a"]}}, "$.effects.failed[1]"),
+    ({"effects": {"arguments": {"refund": {"note": "skip"}}}}, "$.effects.arguments.refund.note"),
+    ({"effects": {"tolerance": {"refund": {"amount": 0}}}}, "$.effects.tolerance.refund.amount"),
+    ({"effects": {"tolerance": {"refund": {"amount": "0.1"}}}}, "$.effects.tolerance.refund.amount"),
+    ({"effects": {"tolerance": {"refund": 0.1}}}, "$.effects.tolerance.refund"),
+    ({"effects": {"defaults": {"refund": "no"}}}, "$.effects.defaults.refund"),
     ({"gate": None}, "$.gate"),
     ({"gate": ["reference"]}, "$.gate"),
     ({"gate": {"signals": ["toolsChanged"]}}, "$.gate.signals"),
     ({"gate": {"signals": {"toolsChanged": "error"}}}, "$.gate.signals.toolsChanged"),
     ({"gate": {"signals": {"toolsChanged": True}}}, "$.gate.signals.toolsChanged"),
+    ({"gate": {"rules": "strict"}}, "$.gate.rules"),
+    ({"gate": {"rules": ["recommended"]}}, "$.gate.rules"),
+    ({"gate": {"rules": None}}, "$.gate.rules"),
     ({"gate": {"min_pass_rate": 1.01}}, "$.gate.min_pass_rate"),
     ({"gate": {"min_pass_rate": -0.1}}, "$.gate.min_pass_rate"),
     ({"gate": {"min_pass_rate": 90}}, "$.gate.min_pass_rate"),
@@ -202,13 +222,36 @@ def test_a_gate_may_be_a_presets_name() -> None:
     assert config.gate == GATE_PRESETS["reference"] == GateConfig()
 
 
+def test_the_recommended_gate_differs_in_its_rules_only() -> None:
+    config = parse_config(SuiteConfig, {"gate": "recommended"}, FILE)
+
+    assert config.gate == GATE_PRESETS["recommended"] == GateConfig(rules="recommended")
+    assert GateConfig() == GateConfig(rules="reference")
+
+
+def test_the_recommended_rules_may_stand_in_a_mapping() -> None:
+    gate: JsonObject = {
+        "rules": "recommended",
+        "min_pass_rate": 0.95,
+        "signals": {"effectsChanged": "warn"},
+        "judge_clears": ["finalOutputChanged"],
+    }
+
+    assert parse_config(SuiteConfig, {"gate": gate}, FILE).gate == GateConfig(
+        rules="recommended",
+        min_pass_rate=0.95,
+        signals={"effectsChanged": "warn"},
+        judge_clears=("finalOutputChanged",),
+    )
+
+
 @pytest.mark.parametrize("name", ["strict", "", "Reference"])
 def test_an_unknown_preset_is_answered_with_the_known_ones(name: str) -> None:
     error = _refused(SuiteConfig, {"gate": name})
 
     assert error.field == "$.gate"
     assert repr(name) in str(error)
-    assert "reference" in str(error).split(repr(name))[1]
+    assert "recommended, reference" in str(error).split(repr(name))[1]
 
 
 def test_a_path_is_what_text_for_an_expectation_means() -> None:
@@ -275,3 +318,82 @@ def test_a_comparison_that_could_only_be_equal_is_refused(compare: JsonObject) -
 
     assert error.field == "$.compare"
     assert "no section is left that decides" in str(error)
+
+
+EFFECTS: JsonObject = {
+    "write": ["book_*", "refund"],
+    "read": ["book_lookup"],
+    "idempotent": ["cancel_order"],
+    "failed": ["^Not possible"],
+    "arguments": {"book_flight": {"passengers": ["unordered"], "note": "ignore"}},
+    "tolerance": {"refund": {"amount": 0.01, "lines[*].net": 1}},
+    "defaults": {"book_flight": {"insurance": "no", "seats": None, "bags": {"free": 1}}},
+}
+
+
+def test_effects_are_a_mapping_of_their_own() -> None:
+    config = parse_config(
+        SuiteConfig, {"effects": EFFECTS, "compare": {"exclude_sections": ["policy"]}}, FILE
+    )
+
+    assert config.effects is not None
+    assert config.effects.write == ("book_*", "refund")
+    assert config.effects.read == ("book_lookup",)
+    assert config.effects.idempotent == ("cancel_order",)
+    assert config.effects.failed == ("^Not possible",)
+    assert config.effects.tolerance == {"refund": {"amount": 0.01, "lines[*].net": 1.0}}
+    assert config.effects.defaults == EFFECTS["defaults"]
+    assert config.effects.arguments.apply("book_flight", {"note": "x", "seat": 1}) == {"seat": 1}
+    assert config.comparison == CompareOptions(exclude_sections=("policy",), effects=config.effects)
+    assert config.compare.effects is None
+
+
+def test_the_journal_keeps_effects_as_they_are() -> None:
+    config = parse_config(SuiteConfig, {"effects": EFFECTS, "gate": "recommended"}, FILE)
+
+    kept = config.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+    assert SuiteConfig.from_json(loads(dumps(kept))) == config
+
+
+@pytest.mark.parametrize("value", [{}, {"effects": None}], ids=repr)
+def test_without_effects_nobody_knows_which_tools_write(value: JsonObject) -> None:
+    config = parse_config(SuiteConfig, value, FILE)
+
+    assert config.effects is None
+    assert config.comparison == CompareOptions()
+
+
+@pytest.mark.parametrize("value", [{}, {"write": []}], ids=repr)
+def test_that_nothing_writes_can_be_said(value: JsonObject) -> None:
+    config = parse_config(SuiteConfig, {"effects": value}, FILE)
+
+    assert config.effects == EffectsConfig()
+    assert "effects" in config.comparison.plan().compared
+
+
+def test_effects_do_not_stand_in_compare() -> None:
+    error = _refused(SuiteConfig, {"compare": {"effects": {"write": ["refund"]}}})
+
+    assert error.field == "$.compare"
+    assert error.message == "effects stand in suite.yaml beside compare, not in it"
+
+
+def test_effects_alone_may_decide_where_the_suite_says_which_tools_write() -> None:
+    compare: JsonObject = {"include_sections": ["effects"]}
+
+    config = parse_config(SuiteConfig, {"compare": compare, "effects": {"write": ["refund"]}}, FILE)
+
+    assert config.comparison.plan().compared == ("effects",)
+    assert _refused(SuiteConfig, {"compare": compare}).field == "$.compare"
+
+
+def test_a_fault_in_effects_names_the_file_and_the_field(tmp_path: Path) -> None:
+    path = tmp_path / "suite.yaml"
+    path.write_text("effects:\n  write: [refund]\n  failed: ['(a']\n", encoding="utf-8")
+
+    with pytest.raises(InputError) as raised:
+        load_config(SuiteConfig, path)
+
+    error = refusal(raised)
+    assert (error.file, error.field) == (str(path), "$.effects.failed[0]")

@@ -7,7 +7,7 @@ import pytest
 from regress_core.judge.contract import Status
 from regress_core.suite.config import GateConfig
 from regress_core.suite.contract import GateSummary, RunRegressionSummary
-from regress_core.suite.gate import ExitCode, FailOn, decide_gate, exit_code
+from regress_core.suite.gate import ExitCode, FailOn, decide_gate, exit_code, pass_rate
 from regress_core.suite.summary import totals, worst
 from tests.suite.support import cases_of
 
@@ -70,6 +70,17 @@ def test_severities_of_signals_are_the_cases_affair(signal: str) -> None:
     gate = GateConfig.from_json({"signals": {signal: "fail"}})
 
     assert decide_gate(cases_of("ppw"), gate).status == "warn"
+
+
+@pytest.mark.parametrize(
+    ("letters", "hits", "of"),
+    [("pwf", 2, 3), ("pwfii", 2, 3), ("ii", 0, 0), ("", 0, 0), ("ff", 0, 2)],
+)
+def test_the_pass_rate_is_over_conclusive_cases(letters: str, hits: int, of: int) -> None:
+    found = pass_rate(cases_of(letters))
+
+    assert (found.hits, found.of) == (hits, of)
+    assert found.value == (hits / of if of else None)
 
 
 # Cases, floor, and what the reasons have to say.

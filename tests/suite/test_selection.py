@@ -212,3 +212,35 @@ def test_a_wrong_tag_of_a_case_names_its_file(tmp_path: Path) -> None:
 
     error = refusal(raised)
     assert (error.file, error.field) == (str(root / "cases" / "jan.yaml"), "$.tags[0]")
+
+
+def _plain(*cases: str) -> dict[str, JsonObject]:
+    return {case: {} for case in cases}
+
+
+@pytest.mark.parametrize(
+    ("patterns", "warned"),
+    [
+        ([], []),
+        (["a*", "b-2"], []),
+        (["a*", "x", "list.txt"], ["x", "list.txt"]),
+        (["x"], []),
+    ],
+)
+def test_a_pattern_beside_others_that_meets_no_case_is_told(
+    tmp_path: Path, patterns: list[str], warned: list[str]
+) -> None:
+    write_suite(tmp_path, "name: shop\n", **_plain("a-1", "b-2"))
+    told: list[str] = []
+
+    select_cases(load_suite(tmp_path), Selection(tuple(patterns)), told.append)
+
+    assert told == [f"suite shop: no case matches {pattern}" for pattern in warned]
+
+
+def test_an_id_of_what_globs_are_made_of_is_met_by_itself(tmp_path: Path) -> None:
+    write_suite(tmp_path, "name: shop\n", **_plain("a[1]", "a1"))
+
+    picked = select_cases(load_suite(tmp_path), Selection(("a[1]",)))
+
+    assert sorted(case.name for case in picked) == ["a1", "a[1]"]

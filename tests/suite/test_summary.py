@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from regress_core.compare.effect_rules import EffectsConfig
+from regress_core.compare.options import CompareOptions
 from regress_core.judge.contract import RunJudgeResult, Status
 from regress_core.records.json_io import JsonObject, dumps, loads
+from regress_core.records.model import RunRecord
 from regress_core.suite.contract import RunRegressionResult, RunRegressionSummary
 from regress_core.suite.summary import summarize_run_regression_results, totals, worst
 from tests.compare.support import REFERENCE, compare, decision
 from tests.suite.support import cases_of
-from tests.support.records import record_json, tool_call
+from tests.support.records import record_json, tool_call, tool_output
 from tests.support.suites import as_json
 
 
@@ -207,3 +210,23 @@ def test_a_case_without_a_candidate_says_why() -> None:
     assert summary.cases[0].inconclusive
     assert summary.cases[0].reasons == ["no candidate record"]
     assert as_json(summary) == value
+
+
+@pytest.mark.parametrize(("output", "raised"), [("Error: too much", True), ("done", False)])
+def test_effects_are_a_signal_where_they_were_compared_and_differ(output: str, *, raised: bool) -> None:
+    def run(text: str) -> JsonObject:
+        return record_json(items=[tool_call("c1", "refund"), tool_output("c1", output=text)])
+
+    options = CompareOptions(effects=EffectsConfig(write=("refund",)))
+    comparison = compare(run("ok"), run(output), options)
+    result = RunRegressionResult(
+        name="a",
+        baseline=RunRecord.parse(run("ok")),
+        candidate=RunRecord.parse(run(output)),
+        comparison=comparison,
+    )
+
+    (case,) = as_json(summarize_run_regression_results([result]))["cases"]
+
+    assert case["signals"].get("effectsChanged") == (True if raised else None)
+    assert (case["status"], case["signals"]["toolsChanged"]) == ("warn", False)

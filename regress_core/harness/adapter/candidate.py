@@ -102,6 +102,16 @@ class CandidateHarness:
             if targets[tool_id] in self._tools
         }
 
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The adapter's tools, by the targets that descriptors name them by."""
+        return self._tools
+
+    @property
+    def entry_agent(self) -> Agent | None:
+        """Where a run begins; None for an agent of your own."""
+        return self._agent.entry if isinstance(self._agent, _Built) else None
+
     async def run(
         self, case: CaseContext, options: ReplayOptions, meter: Meter | None = None
     ) -> CandidateRun:

@@ -137,7 +137,15 @@ def _descriptor(value: JsonValue, prompts: Prompts, source: str) -> HarnessDescr
         raise DescriptorError("Invalid harness descriptor YAML: it is no mapping")
     expect_shallow(value, "Harness descriptor")
     _expect_no_merge_keys(value)
-    data = with_instructions(value, prompts)
+    return descriptor_of(with_instructions(value, prompts), source=source)
+
+
+def descriptor_of(data: JsonObject, *, source: str) -> HarnessDescriptor:
+    """Make a descriptor of its content, such as `HarnessDescriptor.data`, the text of prompt files in place.
+
+    Raises:
+        DescriptorError: If it is malformed or names something that is not there.
+    """
     expect_outline(data)
     context: JsonObject = data.get("context", {})
     references = declared_references(context.get("references", {}))

@@ -71,7 +71,8 @@ def backfill(choices: Choices, *, env_file: Path | None) -> ExitCode:
     wanted = [Wanted(one, choices.candidate, selection, choices.as_of, choices.only) for one in folders]
     planned = plan_backfills(wanted, settings, note)
     for folder in planned.unselected:
-        note(f"regress: {folder.root}: no case is selected; nothing is evaluated there")
+        what = f"matches {' '.join(selection.patterns)}" if selection.patterns else "is selected"
+        note(f"regress: {folder.root}: no case {what}; nothing is evaluated there")
     for folder in planned.settled:
         note(f"regress: {folder.root}: nothing is {choices.only}; nothing is evaluated there")
     backfills = planned.backfills
@@ -93,7 +94,7 @@ def _patterns(texts: Sequence[str]) -> tuple[str, ...]:
             patterns.append(text)
             continue
         try:
-            lines = Path(text).read_text(encoding="utf-8").splitlines()
+            lines = Path(text).read_text(encoding="utf-8-sig").splitlines()
         except OSError as error:
             raise InputError(f"cannot be read: {os_error_text(error)}", file=text, field="--cases") from error
         except UnicodeDecodeError as error:

@@ -91,7 +91,7 @@ def _evaluate(suite: SuiteFolder, evaluation: _Evaluation, settings: Settings) -
         plan = plan_wanted(wanted, settings, trigger="pipeline", warn=note)
         if plan is None:
             raise InputError("no cases", file=suite.root)
-        launched = launch(enter(plan, settings), suite, settings, observe=emit)
+        launched = launch(enter(plan, settings), suite, settings, observe=emit, warn=note)
     for line in summary_lines(launched.summary):
         say(line)
     say("  the others:")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from regress_core.errors import InputError
+from regress_core.evaluation.ports import unfinished_evaluations
 from regress_core.files import relative_to_working_folder as shown
 from regress_core.history.compact import compact
 from regress_core.history.export import ExportFormat, export
@@ -24,7 +25,8 @@ def compact_history(store: Path | None, *, as_json: bool) -> ExitCode:
     Raises:
         InputError: If there is no history.
     """
-    done = compact(_history(store))
+    settings = load_settings(store=store)
+    done = compact(_history(store), unfinished_evaluations(settings.store))
     if as_json:
         _print([{"folder": str(one.folder), "files": one.files, "leftAlone": one.left_alone} for one in done])
         return ExitCode.OK

@@ -117,7 +117,7 @@ def load(inputs: Inputs) -> Loaded:
     return Loaded(
         suite,
         candidate,
-        select_cases(suite, Selection(inputs.cases, inputs.tags)),
+        select_cases(suite, Selection(inputs.cases, inputs.tags), note),
         _how(inputs, suite, candidate),
     )
 

@@ -63,7 +63,7 @@ def evaluate_here(plan: EvaluationPlan, suite: SuiteFolder, settings: Settings) 
     """Evaluate a plan in this process and show how far it is; None if it was interrupted."""
     try:
         with show_progress() as emit:
-            return launch(plan, suite, settings, observe=emit)
+            return launch(plan, suite, settings, observe=emit, warn=note)
     except KeyboardInterrupt:
         return None
     except JudgeTimeUpError as error:

@@ -68,6 +68,8 @@ def _lines(one: SuiteStatus, store: Path | None) -> Iterator[str]:
     yield f"{one.suite.name}: {cases}, {one.registered} registered"
     night = one.next_night
     yield f"  next night: {_utc(night.at)} ({night.cron}, {night.timezone})" if night else "  no next night"
+    for tick in one.failed_ticks:
+        yield f"  {tick.name}: failed at {_utc(tick.at)}: {tick.error}"
     for point in one.last:
         yield from _wrapped(f"  last {point.trigger}: {_utc(point.created_at)}, {point.candidate_label}")
         state = "complete" if one.is_complete(point) else "reopened"

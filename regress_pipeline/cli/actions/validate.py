@@ -7,8 +7,8 @@ import sys
 from contextlib import redirect_stdout
 from pathlib import Path
 
+from regress_core.evaluation.contracts import check_candidate
 from regress_core.evaluation.judging import check_model
-from regress_core.evaluation.source import check_candidate
 from regress_core.evaluation.spending import Prices
 from regress_core.harness.replay.start import is_multi_turn
 from regress_core.ids import utc_now
@@ -17,10 +17,12 @@ from regress_core.models.pydantic_ai import PydanticAIClient
 from regress_core.records.loading import RecordFile, load_record
 from regress_core.records.model import RunRecord
 from regress_core.suite.candidate import orphans_of
+from regress_core.suite.config import SUITE_FILE
 from regress_core.suite.gate import ExitCode
 from regress_core.suite.loading import CaseRef, Suite
 from regress_pipeline.cli.actions.inputs import Inputs, load, load_environment, no_cases
-from regress_pipeline.cli.render import note, say
+from regress_pipeline.cli.render import contract_lines, note, say
+from regress_pipeline.ticks import check_schedule
 
 
 def validate(inputs: Inputs, *, allow_empty: bool, env_file: Path | None) -> ExitCode:
@@ -34,9 +36,11 @@ def validate(inputs: Inputs, *, allow_empty: bool, env_file: Path | None) -> Exi
     if not loaded.cases and not allow_empty:
         return no_cases(inputs)
     suite, candidate = loaded.suite, loaded.candidate
+    if suite.config.schedule is not None:
+        check_schedule(suite.config.schedule, suite.root / SUITE_FILE)
     plan = loaded.plan()
     with redirect_stdout(sys.stderr):
-        check_candidate(plan)
+        plan = check_candidate(plan)
     say(f"suite {suite.name}: {len(loaded.cases)} cases")
     if candidate.kind == "records":
         say(f"candidate {candidate.label}: {len(candidate.records)} records")
@@ -52,6 +56,8 @@ def validate(inputs: Inputs, *, allow_empty: bool, env_file: Path | None) -> Exi
         several = [case.name for case in loaded.cases if is_multi_turn(_baseline(case))]
         if several:
             say(f"{len(several)} multi-turn, to be imported with --turns each: {', '.join(several)}")
+    for line in contract_lines(plan.contracts):
+        say(line)
     if suite.config.judge is not None:
         _tell_judges(suite, suite.config.judge, loaded.cases)
     say("all inputs are valid")

@@ -482,11 +482,12 @@ def test_the_command_with_a_trial_that_is_not_there(tmp_path: Path) -> None:
     assert invoke(log, "--suite", tmp_path / "s", "--trial", "-1").exit_code == 2
 
 
+# Runs, passed ones, unfinished ones (`info.reward_info` is null), domain, calls; counted by other means.
 FILES = {
-    "tau-bench/airline__gpt-4o_4trials.json.gz": (200, 84, None, 1164),
-    "tau2-bench/airline-split__gpt-4.1.json.gz": (20, 10, "airline", 148),
-    "tau2-bench/airline-split__ft-gpt-4.1.json.gz": (20, 13, "airline", 147),
-    "tau2-bench/telecom-no-user__gpt-4.1_4trials_5tasks.json.gz": (20, 16, "telecom", 192),
+    "tau-bench/airline__gpt-4o_4trials.json.gz": (200, 84, 5, None, 1164),
+    "tau2-bench/airline-split__gpt-4.1.json.gz": (20, 10, 0, "airline", 148),
+    "tau2-bench/airline-split__ft-gpt-4.1.json.gz": (20, 13, 0, "airline", 147),
+    "tau2-bench/telecom-no-user__gpt-4.1_4trials_5tasks.json.gz": (20, 16, 0, "telecom", 192),
 }
 
 
@@ -499,10 +500,10 @@ def test_real_results(data_dir: Path, name: str) -> None:
     all_calls = [call for run in runs for call in extract_tool_calls(run.record)]
     answered = [call for call in all_calls if call.has_output and call.name]
     passed = sum(run.passed is True for run in runs)
-    assert (len(runs), passed, runs[0].domain, len(all_calls)) == FILES[name]
+    unfinished = sum(run.record.status == "failed" for run in runs)
+    assert (len(runs), passed, unfinished, runs[0].domain, len(all_calls)) == FILES[name]
     assert len(answered) == len(all_calls)
     assert len({(run.task_id, run.trial) for run in runs}) == len(runs)
-    assert {run.record.status for run in runs} == {"completed"}
     assert all(run.record.question and run.record.response for run in runs)
 
 
