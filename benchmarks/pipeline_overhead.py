@@ -37,7 +37,7 @@ from regress_core.evaluation.events import CaseStarted, Event
 from regress_core.evaluation.ports import Ports
 from regress_core.harness import CaseContext
 from regress_core.models import ModelReply, ModelRequest
-from regress_core.suite.loading import Selection
+from regress_core.suite.selection import Selection
 from regress_pipeline.launch import Wanted, enter, launch, plan_wanted
 from regress_pipeline.settings import Settings
 from regress_pipeline.suites import suite_folder

@@ -22,7 +22,8 @@ from regress_core.history.store import History
 from regress_core.ids import new_evaluation_id, utc_now
 from regress_core.suite.candidate import CANDIDATE_FILE, load_candidate
 from regress_core.suite.contract import RunRegressionSummary
-from regress_core.suite.loading import Selection, Suite, Warn, load_suite, select_cases
+from regress_core.suite.loading import Suite, Warn, load_suite
+from regress_core.suite.selection import Selection, select_cases
 from regress_pipeline.assets import define_suite, job_name, op_name
 from regress_pipeline.evaluate import InconclusiveCasesFailure
 from regress_pipeline.home import dagster_home

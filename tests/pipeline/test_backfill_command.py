@@ -21,7 +21,7 @@ from dagster._daemon.types import DaemonHeartbeat
 
 from regress_core.evaluation.plan_rows import trigger_of
 from regress_core.evaluation.ports import Ports
-from regress_core.suite.loading import Selection
+from regress_core.suite.selection import Selection
 from regress_pipeline.assets import define_suite, job_name
 from regress_pipeline.backfill import plan_backfills, wait
 from regress_pipeline.launch import Wanted

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from regress_core.suite.loading import Selection, ignore_warnings
+from regress_core.suite.loading import ignore_warnings
+from regress_core.suite.selection import Selection
 from regress_pipeline.launch import Wanted, enter, plan_wanted
 from regress_pipeline.suites import suite_folder
 from tests.pipeline.bench import Bench

@@ -15,14 +15,13 @@ from regress_core.records.json_io import JsonObject
 from regress_core.suite.config import GateConfig
 from regress_core.suite.loading import (
     RecordRef,
-    Selection,
     Suite,
     load_suite,
     load_suite_config,
-    select_cases,
     suite_name,
     suite_of_records,
 )
+from regress_core.suite.selection import Selection, select_cases
 from tests.suite.support import refusal, write_record, write_suite
 
 

@@ -17,8 +17,9 @@ from regress_core.records.json_io import JsonObject
 from regress_core.suite.candidate import load_candidate
 from regress_core.suite.case_files import NO_CASE_CONFIG
 from regress_core.suite.config import SuiteConfig
-from regress_core.suite.loading import CaseRef, RecordRef, Selection, Suite, load_suite, select_cases
+from regress_core.suite.loading import CaseRef, RecordRef, Suite, load_suite
 from regress_core.suite.nightly import ScheduleConfig, TrendConfig
+from regress_core.suite.selection import Selection, select_cases
 from tests.suite.support import refusal, write_suite
 
 ALL = ["jan", "march", "none", "refund"]

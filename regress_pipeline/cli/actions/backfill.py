@@ -14,7 +14,7 @@ from regress_core.evaluation.summary import summarize_evaluation
 from regress_core.history.results import Only
 from regress_core.ids import utc_now
 from regress_core.suite.gate import ExitCode, FailOn, exit_code
-from regress_core.suite.loading import Selection
+from regress_core.suite.selection import Selection
 from regress_pipeline.backfill import (
     Backfill,
     Progress,

@@ -9,7 +9,7 @@ from regress_core.errors import InputError
 from regress_core.files import relative_to_working_folder as shown
 from regress_core.suite.contract import RunRegressionTotals
 from regress_core.suite.gate import ExitCode
-from regress_core.suite.loading import Selection
+from regress_core.suite.selection import Selection
 from regress_pipeline.cli.actions.sql import ask
 from regress_pipeline.cli.progress import show_progress
 from regress_pipeline.cli.render import case_lines, note, say, summary_lines

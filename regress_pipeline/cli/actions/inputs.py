@@ -16,7 +16,8 @@ from regress_core.ids import new_evaluation_id, utc_now
 from regress_core.records.times import utc_time
 from regress_core.suite.candidate import CANDIDATE_FILE, Candidate, load_candidate
 from regress_core.suite.gate import ExitCode
-from regress_core.suite.loading import CaseRef, Selection, Suite, load_suite, select_cases, suite_of_records
+from regress_core.suite.loading import CaseRef, Suite, load_suite, suite_of_records
+from regress_core.suite.selection import Selection, select_cases
 from regress_pipeline.cli.render import note
 
 _OPTIONS = {"suite": "SUITE", "tags": "--tag"}

@@ -13,7 +13,7 @@ from regress_core.files import relative_to_working_folder
 from regress_core.judge.time_limit import JudgeTimeUpError
 from regress_core.suite.contract import RunRegressionSummary
 from regress_core.suite.gate import ExitCode, FailOn, exit_code
-from regress_core.suite.loading import Selection
+from regress_core.suite.selection import Selection
 from regress_pipeline.cli.actions.inputs import load_environment
 from regress_pipeline.cli.progress import show_progress
 from regress_pipeline.cli.render import note, say, summary_lines
