@@ -6,20 +6,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from regress_core.records.canonical import hash_text
 from regress_core.records.importers.base import Imported, Outcome, Rejected, Skipped, SourceRow
 from regress_core.records.importers.chat_messages import Transcript, read_transcript
 from regress_core.records.importers.facts import (
-    UNKNOWN_AGENT,
-    UNRECORDED,
     RowFacts,
     Talk,
     build_record,
+    prompt_snapshots,
     row_facts,
+    unrecorded,
 )
 from regress_core.records.importers.paths import require
 from regress_core.records.importers.times import UNKNOWN_TIME, iso_time
-from regress_core.records.json_io import JsonError, JsonObject, clean_text
+from regress_core.records.json_io import JsonError, JsonObject
 
 Turns = Literal["whole", "each"]
 
@@ -72,6 +71,7 @@ def _time(row: JsonObject) -> str:
 
 
 def _conversation(row: SourceRow, facts: RowFacts, transcript: Transcript) -> Imported:
+    prompts = prompt_snapshots(transcript.prompt, transcript.prompt_messages, facts.time)
     answers = (item["content"] for item in reversed(transcript.items) if _is_answer(item))
     record = build_record(
         facts.name,
@@ -81,8 +81,8 @@ def _conversation(row: SourceRow, facts: RowFacts, transcript: Transcript) -> Im
             response=next(answers, ""),
             items=transcript.items,
             input_item_count=transcript.user_items[0] + 1,
-            prompt_snapshots=_prompt_snapshots(transcript, facts),
-            unrecorded=_unrecorded(transcript),
+            prompt_snapshots=prompts,
+            unrecorded=unrecorded(prompts),
         ),
     )
     return Imported(facts.name, record, row.position, multi_turn=len(transcript.user_items) > 1)
@@ -90,6 +90,7 @@ def _conversation(row: SourceRow, facts: RowFacts, transcript: Transcript) -> Im
 
 def _turns(row: SourceRow, facts: RowFacts, transcript: Transcript) -> Iterator[Outcome]:
     ends = [*transcript.user_items[1:], len(transcript.items)]
+    prompts = prompt_snapshots(transcript.prompt, transcript.prompt_messages, facts.time)
     for turn, (user_item, end) in enumerate(zip(transcript.user_items, ends, strict=True), start=1):
         position = f"{row.position}, turn {turn}"
         answer = transcript.items[end - 1]
@@ -102,31 +103,11 @@ def _turns(row: SourceRow, facts: RowFacts, transcript: Transcript) -> Iterator[
             response=answer["content"],
             items=transcript.items[:end],
             input_item_count=user_item + 1,
-            prompt_snapshots=_prompt_snapshots(transcript, facts),
-            unrecorded=_unrecorded(transcript),
+            prompt_snapshots=prompts,
+            unrecorded=unrecorded(prompts),
         )
         yield Imported(name, build_record(name, facts, talk), position)
 
 
 def _is_answer(item: JsonObject) -> bool:
     return item.get("role") == "assistant" and item["content"] != ""
-
-
-def _prompt_snapshots(transcript: Transcript, facts: RowFacts) -> list[JsonObject]:
-    if transcript.prompt is None:
-        return []
-    snapshot: JsonObject = {
-        "timestamp": facts.time,
-        "turn": 1,
-        "agentName": UNKNOWN_AGENT,
-        # A lone surrogate has no UTF-8; the reference hashes U+FFFD in its place, as Node does.
-        "promptHash": hash_text(clean_text(transcript.prompt)),
-        "promptText": transcript.prompt,
-    }
-    if transcript.prompt_messages:
-        snapshot["rawItem"] = transcript.prompt_messages
-    return [snapshot]
-
-
-def _unrecorded(transcript: Transcript) -> tuple[str, ...]:
-    return UNRECORDED if transcript.prompt is not None else (*UNRECORDED, "prompts")

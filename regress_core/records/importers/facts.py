@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from regress_core.records.canonical import number_text
+from regress_core.records.canonical import hash_text, number_text
 from regress_core.records.importers.base import SourceRow
 from regress_core.records.importers.paths import Found, find, require
-from regress_core.records.json_io import JsonError, JsonObject, JsonValue
+from regress_core.records.json_io import JsonError, JsonObject, JsonValue, clean_text
 from regress_core.records.model import RunRecord
 
 UNKNOWN_AGENT = "unknown"
@@ -87,6 +87,34 @@ def _name_text(found: Found) -> str:
     if isinstance(value, float):
         return number_text(value)
     raise JsonError(found.path, "no text or number to name the case by")
+
+
+def prompt_snapshots(prompt: str | None, messages: Sequence[JsonValue], time: str) -> list[JsonObject]:
+    """Give the one snapshot of a prompt that a source tells, or none.
+
+    Args:
+        prompt: The prompt; None where the source has none.
+        messages: The messages it was told in, where there are several or they hold more than its text.
+        time: When it was used, as ISO text.
+    """
+    if prompt is None:
+        return []
+    snapshot: JsonObject = {
+        "timestamp": time,
+        "turn": 1,
+        "agentName": UNKNOWN_AGENT,
+        # A lone surrogate has no UTF-8; the reference hashes U+FFFD in its place, as Node does.
+        "promptHash": hash_text(clean_text(prompt)),
+        "promptText": prompt,
+    }
+    if messages:
+        snapshot["rawItem"] = list(messages)
+    return [snapshot]
+
+
+def unrecorded(prompts: Sequence[JsonObject]) -> tuple[str, ...]:
+    """Name the comparison sections that a log cannot know, prompts among them where it has none."""
+    return UNRECORDED if prompts else (*UNRECORDED, "prompts")
 
 
 def build_record(name: str, facts: RowFacts, talk: Talk) -> RunRecord:

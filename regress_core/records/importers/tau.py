@@ -13,22 +13,20 @@ from pathlib import Path
 from typing import cast
 
 from regress_core.errors import InputError
-from regress_core.records.canonical import hash_text
 from regress_core.records.importers.base import Imported, Outcome, Rejected, SourceRow
-from regress_core.records.importers.chat_messages import Transcript
 from regress_core.records.importers.facts import (
-    UNKNOWN_AGENT,
-    UNRECORDED,
     RowFacts,
     Talk,
     build_record,
+    prompt_snapshots,
     row_facts,
+    unrecorded,
 )
 from regress_core.records.importers.paths import find, require
 from regress_core.records.importers.rows import read_rows
 from regress_core.records.importers.tau_messages import read_tau_messages
 from regress_core.records.importers.times import UNKNOWN_TIME, iso_time
-from regress_core.records.json_io import JsonError, JsonObject, JsonValue, clean_text
+from regress_core.records.json_io import JsonError, JsonObject, JsonValue
 from regress_core.records.model import RunRecord
 
 _REWARD_TOLERANCE = 1e-6  # both harnesses take a reward this near to 1 for a task done
@@ -232,14 +230,16 @@ def _record(run: JsonObject, facts: RowFacts, harness: _Harness, *, ticket: str 
     transcript = read_tau_messages(messages.value, messages.path, ticket=ticket)
     items, user_items = transcript.items, transcript.user_items
     said = [item["content"] for item in items if item.get("role") == "assistant" and item["content"]]
-    prompts = _prompt_snapshots(transcript, facts, harness)
+    # Without a system message it is the policy that the harness of tau2-bench makes one of.
+    prompt = transcript.prompt if transcript.prompt is not None else harness.policy
+    prompts = prompt_snapshots(prompt, transcript.prompt_messages, facts.time)
     talk = Talk(
         question=items[user_items[0]]["content"] if user_items else "",
         response=said[-1] if said else "",
         items=items,
         input_item_count=user_items[0] + 1 if user_items else 0,
         prompt_snapshots=prompts,
-        unrecorded=UNRECORDED if prompts else (*UNRECORDED, "prompts"),
+        unrecorded=unrecorded(prompts),
     )
     record = build_record(facts.name, facts, talk)
     noted: JsonObject = {"run": {key: value for key, value in run.items() if key != messages_key}}
@@ -253,23 +253,6 @@ def _record(run: JsonObject, facts: RowFacts, harness: _Harness, *, ticket: str 
             "metadata": {"regress": record.regress_metadata | noted},
         }
     )
-
-
-def _prompt_snapshots(transcript: Transcript, facts: RowFacts, harness: _Harness) -> list[JsonObject]:
-    """Give the system message; without one, the policy, which the harness of tau2-bench makes it of."""
-    prompt = transcript.prompt if transcript.prompt is not None else harness.policy
-    if prompt is None:
-        return []
-    snapshot: JsonObject = {
-        "timestamp": facts.time,
-        "turn": 1,
-        "agentName": UNKNOWN_AGENT,
-        "promptHash": hash_text(clean_text(prompt)),  # a lone surrogate has no UTF-8
-        "promptText": prompt,
-    }
-    if transcript.prompt_messages:
-        snapshot["rawItem"] = transcript.prompt_messages
-    return [snapshot]
 
 
 def _failure(run: JsonObject) -> JsonObject:
