@@ -6,11 +6,9 @@ import reprlib
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import Any, cast
 
-from regress_core.records.importers.arguments import parse_arguments
-from regress_core.records.importers.pairing import CallEvent, pair_calls
+from regress_core.records.importers.transcripts import Transcript, TranscriptBuilder
 from regress_core.records.json_io import JsonError, JsonObject, JsonValue, child_path
 
 _SYSTEM_ROLES = ("system", "developer")
@@ -18,23 +16,6 @@ _OUTPUT_ROLES = ("tool", "function")
 _ROLES = (*_SYSTEM_ROLES, "user", "assistant", *_OUTPUT_ROLES)
 _TEXT_PARTS = (None, "text", "input_text", "output_text")
 _ERROR_FLAGS = ("error", "is_error", "isError")
-
-
-@dataclass(frozen=True, slots=True)
-class Transcript:
-    """A conversation.
-
-    Attributes:
-        prompt: The text of the leading system messages; None where there are none.
-        prompt_messages: Those messages, where the text is not all of them; else empty.
-        items: Everything after them, as items of a run record.
-        user_items: The indexes of the user's messages among the items.
-    """
-
-    prompt: str | None
-    prompt_messages: list[JsonObject]
-    items: list[JsonObject]
-    user_items: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +28,6 @@ class _Message:
         return child_path(self.path, key)
 
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    """An item whose call id is still open, and the message it came from."""
-
-    item: JsonObject
-    message: _Message
-    event: CallEvent | None = None
-
-
 def read_transcript(messages: JsonValue, path: str) -> Transcript:
     """Read a list of messages; `path` is where it stands in the row.
 
@@ -66,24 +38,11 @@ def read_transcript(messages: JsonValue, path: str) -> Transcript:
         raise JsonError(path, "no list of messages")
     elements = enumerate(cast("list[JsonValue]", messages))
     read = [_message(element, child_path(path, index)) for index, element in elements]
-    leading = [_said(message) for message in takewhile(lambda message: message.role in _SYSTEM_ROLES, read)]
-    drafts: list[_Draft] = []
+    builder = TranscriptBuilder()
     known_ids: set[str] = set()
-    for message in read[len(leading) :]:
-        drafts.extend(_drafts(message, known_ids))
-    _fill_call_ids(drafts)
-    items = [draft.item for draft in drafts]
-    return Transcript(
-        prompt="\n\n".join(draft.item["content"] for draft in leading) if leading else None,
-        prompt_messages=_sources(leading),
-        items=items,
-        user_items=[index for index, item in enumerate(items) if item.get("role") == "user"],
-    )
-
-
-def _sources(leading: list[_Draft]) -> list[JsonObject]:
-    texts_say_it_all = all("rawItem" not in draft.item for draft in leading)
-    return [] if texts_say_it_all else [draft.message.value for draft in leading]
+    for message in read:
+        _take(message, builder, known_ids)
+    return builder.build()
 
 
 def _message(value: JsonValue, path: str) -> _Message:
@@ -98,37 +57,29 @@ def _message(value: JsonValue, path: str) -> _Message:
     return _Message(message, role, path)
 
 
-def _drafts(message: _Message, known_ids: set[str]) -> Iterator[_Draft]:
+def _take(message: _Message, builder: TranscriptBuilder, known_ids: set[str]) -> None:
     if message.role in _OUTPUT_ROLES:
-        yield _output(message, known_ids)
-    elif message.role != "assistant":
-        yield _said(message)
+        _take_output(message, builder, known_ids)
+    elif message.role == "assistant":
+        _take_answer(message, builder, known_ids)
     else:
-        for draft in _answered(message):
-            if draft.event is not None and draft.event.source_id is not None:
-                known_ids.add(draft.event.source_id)
-            yield draft
+        _take_said(message, builder)
 
 
-def _said(message: _Message) -> _Draft:
+def _take_said(message: _Message, builder: TranscriptBuilder) -> None:
     """Take a message of the user or the system."""
     content = message.value.get("content")
     if not isinstance(content, str | list):
         fault = "neither text nor a list of parts" if "content" in message.value else "the field is missing"
         raise JsonError(message.child("content"), fault)
-    item: JsonObject = {
-        "type": "message",
-        "role": "system" if message.role in _SYSTEM_ROLES else "user",
-        "content": _text(content),
-    }
     renamed = message.role == "developer"
-    if renamed or not isinstance(content, str) or _has_more(message.value, {"role", "content"}):
-        item["rawItem"] = message.value
-    return _Draft(item, message)
+    keep = renamed or not isinstance(content, str) or _has_more(message.value, {"role", "content"})
+    role = "system" if message.role in _SYSTEM_ROLES else "user"
+    builder.message(role, _text(content), message.value, keep=keep)
 
 
-def _answered(message: _Message) -> Iterator[_Draft]:
-    """Take a message of the assistant: its text, then its calls."""
+def _take_answer(message: _Message, builder: TranscriptBuilder, known_ids: set[str]) -> None:
+    """Take a message of the assistant: its text, then its calls; the first of them keeps the message."""
     content = message.value.get("content")
     if content is not None and not isinstance(content, str | list):
         raise JsonError(message.child("content"), "neither text nor a list of parts")
@@ -136,17 +87,13 @@ def _answered(message: _Message) -> Iterator[_Draft]:
     calls = list(_source_calls(message))
     all_mapped = isinstance(content, str) or (content is None and bool(calls))
     mapped = {"role", "content", "tool_calls", "function_call"}
-    raw: JsonObject = {}
-    if not all_mapped or _has_more(message.value, mapped):
-        raw = {"rawItem": message.value}
+    keep = not all_mapped or _has_more(message.value, mapped)
     if text or not calls:
-        yield _Draft({"type": "message", "role": "assistant", "content": text, **raw}, message)
-        raw = {}
+        builder.message("assistant", text, message.value, keep=keep)
+        keep = False
     for call, path in calls:
-        draft = _call(message, call, path)
-        draft.item.update(raw)
-        raw = {}
-        yield draft
+        _take_call(message, call, path, builder, known_ids, keep=keep)
+        keep = False
 
 
 def _text(content: JsonValue) -> str:
@@ -191,7 +138,15 @@ def _source_calls(message: _Message) -> Iterator[tuple[JsonObject, str]]:
         yield cast("JsonObject", call), call_path
 
 
-def _call(message: _Message, call: JsonObject, path: str) -> _Draft:
+def _take_call(
+    message: _Message,
+    call: JsonObject,
+    path: str,
+    builder: TranscriptBuilder,
+    known_ids: set[str],
+    *,
+    keep: bool,
+) -> None:
     """Take a call: `{id, type, function: {name, arguments}}`, or name and arguments in the call itself."""
     function = call.get("function")
     nested = isinstance(function, dict)
@@ -201,17 +156,17 @@ def _call(message: _Message, call: JsonObject, path: str) -> _Draft:
     if not isinstance(name, str):
         fault = "no text" if "name" in body else "the field is missing"
         raise JsonError(child_path(body_path, "name"), fault)
-    item: JsonObject = {"type": "tool_call_item", "callId": None, "name": name}
-    if "arguments" in body:
-        item["arguments"] = parse_arguments(body["arguments"])
+    arguments = {"arguments": body["arguments"]} if "arguments" in body else {}
     mapped = {"id", "type"} | ({"function"} if nested else {"name", "arguments"})
-    if _has_more(call, mapped) or (nested and _has_more(body, {"name", "arguments"})):
-        item["rawItem"] = call
+    has_more = _has_more(call, mapped) or (nested and _has_more(body, {"name", "arguments"}))
     source_id = _source_id(call.get("id"), child_path(path, "id"))
-    return _Draft(item, message, CallEvent(is_output=False, source_id=source_id, name=name))
+    if source_id is not None:
+        known_ids.add(source_id)
+    source = message.value if keep else call
+    builder.call(source_id, name, source, arguments=arguments, keep=keep or has_more)
 
 
-def _output(message: _Message, known_ids: AbstractSet[str]) -> _Draft:
+def _take_output(message: _Message, builder: TranscriptBuilder, known_ids: AbstractSet[str]) -> None:
     """Take a tool's output, as it is; only a list of nothing but text parts is joined."""
     value = message.value
     content = value.get("content")
@@ -226,21 +181,18 @@ def _output(message: _Message, known_ids: AbstractSet[str]) -> _Draft:
     )
     texts = [text for text in parts if text is not None]
     joined = bool(parts) and len(texts) == len(parts)
-    item: JsonObject = {
-        "type": "tool_call_output_item",
-        "callId": None,
-        "output": "\n".join(texts) if joined else content,
-    }
-    if any(value.get(flag) for flag in _ERROR_FLAGS):
-        item["isError"] = True
     mapped |= {flag for flag in _ERROR_FLAGS if isinstance(value.get(flag), bool)}
     name = value.get("name")
     if isinstance(name, str):
         mapped.add("name")
-    if joined or _has_more(value, mapped):
-        item["rawItem"] = value
-    name = name if isinstance(name, str) and name else None
-    return _Draft(item, message, CallEvent(is_output=True, source_id=source_id, name=name))
+    builder.output(
+        source_id,
+        "\n".join(texts) if joined else content,
+        value,
+        name=name if isinstance(name, str) and name else None,
+        is_error=any(value.get(flag) for flag in _ERROR_FLAGS),
+        keep=joined or _has_more(value, mapped),
+    )
 
 
 def _source_id(value: JsonValue, path: str) -> str | None:
@@ -254,13 +206,3 @@ def _source_id(value: JsonValue, path: str) -> str | None:
 def _has_more(value: JsonObject, mapped: AbstractSet[str]) -> bool:
     """Say whether an object holds more than the keys that are mapped; null and `[]` hold nothing."""
     return any(key not in mapped and child is not None and child != [] for key, child in value.items())
-
-
-def _fill_call_ids(drafts: list[_Draft]) -> None:
-    open_drafts = [(draft, draft.event) for draft in drafts if draft.event is not None]
-    events = [event for _, event in open_drafts]
-    for (draft, event), paired in zip(open_drafts, pair_calls(events), strict=True):
-        draft.item["callId"] = paired.call_id
-        answered = None if paired.call is None else events[paired.call].name
-        if event.is_output and event.name not in (None, answered):
-            draft.item["rawItem"] = draft.message.value  # the only place that keeps the name it came with

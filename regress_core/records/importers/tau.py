@@ -13,15 +13,14 @@ from pathlib import Path
 from typing import cast
 
 from regress_core.errors import InputError
-from regress_core.records.importers.base import Imported, Outcome, Rejected, SourceRow
-from regress_core.records.importers.facts import (
-    RowFacts,
-    Talk,
-    build_record,
-    prompt_snapshots,
-    row_facts,
-    unrecorded,
+from regress_core.records.importers.base import Outcome, Rejected, SourceRow
+from regress_core.records.importers.conversations import (
+    Conversation,
+    Turns,
+    conversation_outcomes,
+    whole_record,
 )
+from regress_core.records.importers.facts import RowFacts, row_facts
 from regress_core.records.importers.paths import find, require
 from regress_core.records.importers.rows import read_rows
 from regress_core.records.importers.tau_messages import read_tau_messages
@@ -40,9 +39,11 @@ class TauOptions:
 
     Attributes:
         trial: The one trial of each task to take; all of them without it.
+        turns: One record a run, or one a user turn.
     """
 
     trial: int | None = None
+    turns: Turns = "whole"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class TauRun:
         trial: Which attempt at the task it is, from 0; 0 where the file does not say.
         passed: Whether the task was done: a reward of 1. None where the run has no reward.
         domain: The benchmark's domain, such as `airline`; None where the file does not say.
-        record: The run.
+        conversation: The run.
         tools: By name, the JSON Schemas of the agent's tools' arguments; empty where the file has none.
     """
 
@@ -62,8 +63,13 @@ class TauRun:
     trial: int
     passed: bool | None
     domain: str | None
-    record: RunRecord
+    conversation: Conversation
     tools: Mapping[str, JsonObject]
+
+    @property
+    def record(self) -> RunRecord:
+        """The run as one record, made anew at each call."""
+        return whole_record(self.conversation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +112,7 @@ def import_tau(rows: Iterable[SourceRow], options: TauOptions, /) -> Iterator[Ou
         if isinstance(run, JsonError):
             yield Rejected(position, str(run))
         else:
-            name = run.record.run_id
-            yield Imported(name, run.record, position, multi_turn=_user_messages(run.record) > 1)
+            yield from _outcomes(run, position, options.turns)
 
 
 def tau_runs(file: Path) -> Iterator[TauRun]:
@@ -127,8 +132,11 @@ def tau_runs(file: Path) -> Iterator[TauRun]:
         yield run
 
 
-def _user_messages(record: RunRecord) -> int:
-    return sum(item["type"] == "message" and item["role"] == "user" for item in record.items)
+def _outcomes(run: TauRun, position: str, turns: Turns) -> list[Outcome]:
+    try:
+        return list(conversation_outcomes(run.conversation, turns))
+    except JsonError as error:
+        return [Rejected(position, str(error))]
 
 
 def _runs(rows: Iterable[SourceRow], trial: int | None) -> Iterator[tuple[str, TauRun | JsonError]]:
@@ -201,7 +209,7 @@ def _run(source: _Source, chosen_trial: int | None) -> TauRun | None:
         trial=trial or 0,
         passed=passed,
         domain=harness.domain,
-        record=_record(run, facts, harness, ticket=harness.tickets.get(task_id)),
+        conversation=_conversation(source, facts, ticket=harness.tickets.get(task_id)),
         tools=harness.tools,
     )
 
@@ -224,34 +232,23 @@ def _passed(run: JsonObject) -> bool | None:
     return abs(reward - 1) <= _REWARD_TOLERANCE
 
 
-def _record(run: JsonObject, facts: RowFacts, harness: _Harness, *, ticket: str | None) -> RunRecord:
+def _conversation(source: _Source, facts: RowFacts, *, ticket: str | None) -> Conversation:
+    run, harness = source.row.members or {}, source.harness
     messages_key = "traj" if "traj" in run else "messages"
     messages = require(run, messages_key)
     transcript = read_tau_messages(messages.value, messages.path, ticket=ticket)
-    items, user_items = transcript.items, transcript.user_items
-    said = [item["content"] for item in items if item.get("role") == "assistant" and item["content"]]
-    # Without a system message it is the policy that the harness of tau2-bench makes one of.
-    prompt = transcript.prompt if transcript.prompt is not None else harness.policy
-    prompts = prompt_snapshots(prompt, transcript.prompt_messages, facts.time)
-    talk = Talk(
-        question=items[user_items[0]]["content"] if user_items else "",
-        response=said[-1] if said else "",
-        items=items,
-        input_item_count=user_items[0] + 1 if user_items else 0,
-        prompt_snapshots=prompts,
-        unrecorded=unrecorded(prompts),
-    )
-    record = build_record(facts.name, facts, talk)
+    if transcript.prompt is None:  # the harness of tau2-bench makes one of the policy
+        transcript = dataclasses.replace(transcript, prompt=harness.policy)
     noted: JsonObject = {"run": {key: value for key, value in run.items() if key != messages_key}}
     if harness.info is not None:
         noted["info"] = harness.info
-    return RunRecord.parse(
-        {
-            **record.data,
-            "completedAt": iso_time(run.get("end_time")) or facts.time,
-            **_failure(run),
-            "metadata": {"regress": record.regress_metadata | noted},
-        }
+    return Conversation(
+        position=source.position,
+        facts=facts,
+        transcript=transcript,
+        ended_at=iso_time(run.get("end_time")),
+        failure=_failure(run),
+        noted=noted,
     )
 
 
@@ -266,7 +263,7 @@ def _failure(run: JsonObject) -> JsonObject:
     if reason in _NORMAL_ENDS or (reason is None and error is None):
         return {}
     named: JsonObject = {"errorName": reason, "errorMessage": error}
-    return {"status": "failed", **{key: value for key, value in named.items() if value is not None}}
+    return {key: value for key, value in named.items() if value is not None}
 
 
 def _value(value: JsonValue, dotted_path: str) -> JsonValue:

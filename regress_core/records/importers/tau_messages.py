@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import cast
 
-from regress_core.records.importers.chat_messages import Transcript, read_transcript
+from regress_core.records.importers.chat_messages import read_transcript
+from regress_core.records.importers.transcripts import Transcript
 from regress_core.records.json_io import JsonError, JsonObject, JsonValue, child_path
 
 
