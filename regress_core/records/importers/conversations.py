@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from regress_core.records.importers.base import Imported, Outcome, Skipped
+from regress_core.records.importers.base import Imported, Outcome, Rejected, Skipped
 from regress_core.records.importers.facts import RowFacts, Talk, build_record, prompt_snapshots, unrecorded
 from regress_core.records.importers.transcripts import Transcript
 from regress_core.records.importers.usage import TokenUsage
@@ -37,6 +37,10 @@ class Conversation:
     failure: JsonObject = field(default_factory=dict[str, str])
     usage: TokenUsage | None = None
     noted: JsonObject = field(default_factory=dict[str, str])
+
+
+Found = Conversation | Skipped | Rejected
+"""What a reader of a format finds in a source."""
 
 
 def has_user(transcript: Transcript, path: str) -> Transcript:
