@@ -60,6 +60,9 @@ def evaluation(evaluation_id: str = "e1", revision: int = 1, **changes: Any) -> 
         "composite_block": 3.0,
         "axis_minimum": 2.0,
         "min_pass_rate": None,
+        "pass_rate_low": 0.2,
+        "pass_rate_high": 1.0,
+        "smallest_drop": None,
     }
     return row | changes
 
