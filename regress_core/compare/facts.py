@@ -63,10 +63,10 @@ _CAPITAL = rf"(?-i:[{_UPPER}])[^\W\d_]*+(?:['\u2019-][^\W\d_]++)*+\b"
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!\w)"
 _CLOCK = r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?"
 _HALF = r"[^\S\n]?[ap](?:m|\.m)\b"
-# Every branch starts with a word, and long repetitions give nothing back, so that the time a text takes grows
-# with its length only. Most words are in small letters with no figure after them: such are none of these.
+# Every branch starts where a word does, and long repetitions give nothing back, so that the time a text takes
+# grows with its length only. Most words are in small letters, with no figure after them: none of these.
 _TOKEN = re.compile(
-    rf"""\b(?!(?-i:[a-z]++),?\s(?![\s\d])) (?:
+    rf"""\b(?=\w) (?!(?-i:[a-z]++),?\s(?![\s\d])) (?:
       (?P<url> (?:https?://|www\.) [^\s<>()\[\]"'`*]++ | (?<![.+-]) [\w.+-]++ @ [\w-]++ (?:\.[\w-]++)++ )
     | (?P<date> (?<!-) {DATE} )
     | (?=[^\W\d]*+\d) (?:
@@ -132,6 +132,7 @@ class Told:
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._facts: set[Fact] = set()
+        self._parts_of_dates: set[Fact] = set()
         self._words: set[str] = set()
         for text in texts:
             self.add(text)
@@ -142,7 +143,7 @@ class Told:
         self._facts.update(facts)
         for kind, value in facts:
             if kind == "date" and len(value) == _DATE_LENGTH:
-                self._facts.update((Fact("date", value[5:]), Fact("date", value[:7])))
+                self._parts_of_dates.update((Fact("date", value[5:]), Fact("date", value[:7])))
         words = _words(text)
         self._facts.update(Fact("number", _NUMBER_WORDS[word]) for word in _NUMBER_WORDS.keys() & words)
         self._words.update(words)
@@ -150,7 +151,7 @@ class Told:
 
     def holds(self, fact: Fact) -> bool:
         """Tell whether a fact is told."""
-        if fact in self._facts:
+        if fact in self._facts or fact in self._parts_of_dates:
             return True
         if fact.kind == "date" and len(fact.value) == _DATE_LENGTH:
             return Fact("date", fact.value[5:]) in self._facts
