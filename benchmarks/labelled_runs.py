@@ -16,8 +16,11 @@ from pathlib import Path
 
 from regress_core.errors import InputError
 from regress_core.records.importers.base import Imported
-from regress_core.records.importers.chat import ChatOptions, import_openai_chat
-from regress_core.records.importers.rows import ROW_SUFFIXES, plain_name, read_rows
+from regress_core.records.importers.chat import read_openai_chat
+from regress_core.records.importers.importing import Choice, cases_of
+from regress_core.records.importers.naming import Naming
+from regress_core.records.importers.rows import read_rows
+from regress_core.records.importers.sources import ROW_SUFFIXES, plain_name
 from regress_core.records.importers.tau import tau_runs
 from regress_core.records.json_io import JsonObject, JsonValue
 from regress_core.records.model import RunRecord
@@ -83,7 +86,7 @@ def find_labelled(folder: Path) -> list[LabelledFile]:
     found: list[LabelledFile] = []
     records: defaultdict[Path, list[LabelledRun]] = defaultdict(list)
     for file in sorted(folder.rglob("*")):
-        if not (file.is_file() and plain_name(file).endswith(ROW_SUFFIXES)):
+        if not (file.is_file() and plain_name(file.name).endswith(ROW_SUFFIXES)):
             continue
         first = _first_row(file)
         if "simulations" in first or "traj" in first or "reward_info" in first:
@@ -158,8 +161,8 @@ def _of_chat(file: Path, folder: Path, first: JsonObject) -> LabelledFile:
     runs: list[LabelledRun] = []
     trials: Counter[str] = Counter()
     if task_key is not None and label_key is not None:
-        options = ChatOptions(id=task_key, label=label_key)
-        for outcome in import_openai_chat(read_rows(file), options):
+        choice = Choice(naming=Naming(f"{{{task_key}}}", label_key))
+        for outcome in cases_of(read_openai_chat(read_rows(file)), choice):
             if not isinstance(outcome, Imported):
                 continue
             passed = _passed(outcome.record.regress_metadata.get("label"))

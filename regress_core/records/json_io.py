@@ -72,8 +72,7 @@ def loads(data: bytes | str) -> JsonValue:
         text = data if isinstance(data, str) else data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise JsonError("$", f"not UTF-8 at byte {error.start}") from error
-    if _nests_too_deeply(text):
-        raise JsonError("$", f"nests deeper than {DEEPEST}")
+    _check_depth(text)
     try:
         return json.loads(text, parse_constant=_constant, parse_float=_finite, object_pairs_hook=_unique_keys)
     except _RefusedError as error:
@@ -83,6 +82,20 @@ def loads(data: bytes | str) -> JsonValue:
         raise JsonError("$", reason) from error
     except ValueError as error:  # an integer of more digits than Python converts
         raise JsonError("$", "an integer of thousands of digits") from error
+
+
+def check_depth(data: bytes) -> None:
+    """See that JSON text nests no deeper than `loads` reads.
+
+    Raises:
+        JsonError: If it does.
+    """
+    _check_depth(data.decode("utf-8"))
+
+
+def _check_depth(text: str) -> None:
+    if _nests_too_deeply(text):
+        raise JsonError("$", f"nests deeper than {DEEPEST}")
 
 
 def loads_own(text: str) -> JsonValue:

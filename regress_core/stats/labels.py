@@ -13,7 +13,8 @@ from regress_core.judge.replies import the_one
 from regress_core.records.importers.base import SourceRow
 from regress_core.records.importers.csv_rows import read_csv_rows
 from regress_core.records.importers.paths import Found, find, require
-from regress_core.records.importers.rows import ROW_SUFFIXES, plain_name, read_rows
+from regress_core.records.importers.rows import read_rows
+from regress_core.records.importers.sources import ROW_SUFFIXES, plain_name
 from regress_core.records.json_io import JsonObject, JsonValue
 from regress_core.stats.calibration import Gap, JudgeVersion, LabelledVerdict
 from regress_core.stats.wording import Wording, word_of
@@ -109,11 +110,11 @@ def _files(source: Path) -> Sequence[Path]:
     if not source.is_dir():
         return [source]
     suffixes = (*ROW_SUFFIXES, _CSV)
-    return sorted(file for file in source.iterdir() if plain_name(file).endswith(suffixes))
+    return sorted(file for file in source.iterdir() if plain_name(file.name).endswith(suffixes))
 
 
 def _read(file: Path) -> Iterator[SourceRow]:
-    return read_csv_rows(file) if plain_name(file).endswith(_CSV) else read_rows(file)
+    return read_csv_rows(file) if plain_name(file.name).endswith(_CSV) else read_rows(file)
 
 
 def _check_paths(source: Path, fields: LabelFields, rows: Sequence[JsonObject]) -> str:

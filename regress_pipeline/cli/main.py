@@ -30,7 +30,7 @@ app = typer.Typer(
 )
 app.command("run")(run.run)
 app.command("validate")(run.validate)
-app.add_typer(import_.app, name="import")
+app.command("import")(import_.import_)
 app.command("calibrate")(calibrate.calibrate)
 app.command("compare-evaluations")(compare_evaluations.compare_evaluations)
 app.add_typer(effects.app, name="effects")

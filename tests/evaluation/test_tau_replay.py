@@ -11,8 +11,10 @@ from regress_core.evaluation.regression import CandidateAgent, run_regression_su
 from regress_core.harness import RunOptions, allow_all
 from regress_core.models import ModelClient, ScriptedClient
 from regress_core.records.importers.base import Imported
-from regress_core.records.importers.chat import ChatOptions, import_openai_chat
-from regress_core.records.importers.selection import Selection, select_rows
+from regress_core.records.importers.formats import FormatOptions, known_formats
+from regress_core.records.importers.importing import Choice, imported_cases
+from regress_core.records.importers.naming import Naming
+from regress_core.records.importers.sources import file_source
 from regress_core.records.model import RunRecord
 from regress_core.records.tool_calls import extract_tool_calls
 from regress_core.suite.contract import RunRegressionSuite, RunRegressionSuiteCase
@@ -27,9 +29,10 @@ def _turns(data_dir: Path, trial: int) -> list[RunRegressionSuiteCase]:
     file = data_dir / "tau-bench" / "airline__gpt-4o_4trials.json.gz"
     if not file.exists():
         pytest.skip(f"no real data: {file} is missing")
-    rows = select_rows(file, Selection(where=f"trial = {trial}"))
-    options = ChatOptions(messages="traj", id="task_id", label="reward", turns="each")
-    imported = [found for found in import_openai_chat(rows, options) if isinstance(found, Imported)]
+    formats = [known_formats(FormatOptions(messages="traj"))["openai-chat"]]
+    choice = Choice(where=f"trial = {trial}", turns="each", naming=Naming("{task_id}", "reward"))
+    outcomes = imported_cases([file_source(file)], formats, choice, file)
+    imported = [found for found in outcomes if isinstance(found, Imported)]
     return [RunRegressionSuiteCase(baseline=found.record, name=found.name) for found in imported]
 
 

@@ -26,7 +26,7 @@ def source(data_dir: Path) -> Path:
 
 
 def _import(bench: Bench, source: Path, trial: int, suite: Path) -> None:
-    options = ["--where", f"trial = {trial}", "--id", "task_id", "--messages", "traj"]
+    options = ["--where", f"trial = {trial}", "--name", "{task_id}", "--messages", "traj"]
     done = run_regress(bench, "import", "openai-chat", source, "--suite", suite, *options)
     assert done.returncode == 0, done.stderr
     assert len(list((suite / "records").iterdir())) == _TASKS

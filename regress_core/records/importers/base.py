@@ -1,10 +1,9 @@
-"""What an importer is: a plain function from source rows to outcomes."""
+"""What importers take and give: the rows of a file, and what becomes of the runs in them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol, TypeVar, cast
+from typing import cast
 
 from regress_core.records.json_io import JsonObject, JsonValue
 from regress_core.records.model import RunRecord
@@ -45,14 +44,16 @@ class Imported:
     Attributes:
         name: The name of its case.
         record: The run.
-        position: Where it stands in the source.
+        position: Where it stands in its file.
         multi_turn: Whether users speak after the record's input scope, so that it cannot be replayed.
+        file: The file.
     """
 
     name: str
     record: RunRecord
     position: str
     multi_turn: bool = False
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,28 +62,25 @@ class Skipped:
 
     position: str
     reason: str
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A run that cannot be imported."""
+    """A run that cannot be imported.
+
+    Attributes:
+        position: Where it stands in its file; empty for all of the file.
+        reason: What is wrong with it.
+        file: The file.
+        origin: What conditions look into, where that could be read.
+    """
 
     position: str
     reason: str
+    file: str = ""
+    origin: JsonObject | None = None
 
 
 Outcome = Imported | Skipped | Rejected
-
-OptionsT_contra = TypeVar("OptionsT_contra", contravariant=True)
-
-
-class Importer(Protocol[OptionsT_contra]):
-    """Turns source rows into outcomes, one row at a time; each format has its own options."""
-
-    def __call__(self, rows: Iterable[SourceRow], options: OptionsT_contra, /) -> Iterator[Outcome]:
-        """Give the outcomes in the order of the rows.
-
-        Raises:
-            InputError: If the source breaks off or cannot be read on.
-        """
-        ...
+"""What becomes of a run."""

@@ -1,58 +1,47 @@
-"""Rows of OpenAI chat messages: one run a conversation, or one a user turn."""
+"""Rows of OpenAI chat messages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import cast
 
-from regress_core.records.importers.base import Outcome, Rejected, SourceRow
-from regress_core.records.importers.chat_messages import read_transcript
-from regress_core.records.importers.conversations import (
-    Conversation,
-    Turns,
-    conversation_outcomes,
-    has_user,
-)
+from regress_core.records.importers.base import Rejected, SourceRow
+from regress_core.records.importers.chat_messages import is_message, read_transcript
+from regress_core.records.importers.conversations import Conversation, Found, has_user
 from regress_core.records.importers.facts import row_facts
-from regress_core.records.importers.paths import require
+from regress_core.records.importers.paths import find, require
 from regress_core.records.importers.times import UNKNOWN_TIME, iso_time
-from regress_core.records.json_io import JsonError, JsonObject
+from regress_core.records.json_io import JsonError, JsonObject, JsonValue
+
+MESSAGES = "messages"
+"""Where the messages of a row are, as a rule."""
 
 _TIME_KEYS = ("timestamp", "created_at", "created")
 
 
-@dataclass(frozen=True, slots=True)
-class ChatOptions:
-    """How rows of chat messages are read.
-
-    Attributes:
-        messages: Dotted path of the messages.
-        id: Dotted path of what names the case; without it the row's own `id` or its number does.
-        label: Dotted path of the label.
-        turns: One record a conversation, or one a user turn with what came before as its input.
-    """
-
-    messages: str = "messages"
-    id: str | None = None
-    label: str | None = None
-    turns: Turns = "whole"
-
-
-def import_openai_chat(rows: Iterable[SourceRow], options: ChatOptions, /) -> Iterator[Outcome]:
-    """Import the conversations of the rows."""
+def read_openai_chat(rows: Iterable[SourceRow], messages: str = MESSAGES) -> Iterator[Found]:
+    """Read one conversation a row; `messages` is the dotted path of its messages."""
     for row in rows:
         try:
-            # A list: a row is rejected as a whole, never after its first turn.
-            yield from list(_outcomes(row, options))
+            yield _conversation(row, messages)
         except JsonError as error:
-            yield Rejected(row.position, str(error))
+            yield Rejected(row.position, str(error), origin=row.members)
 
 
-def _outcomes(row: SourceRow, options: ChatOptions) -> Iterator[Outcome]:
-    facts = row_facts(row, id_path=options.id, label_path=options.label, time=_time(row.members or {}))
-    messages = require(row.value, options.messages)
+def is_openai_chat(value: JsonValue) -> bool:
+    """Tell whether a row is one of chat messages."""
+    found = find(value, MESSAGES)
+    messages: JsonValue = None if found is None else found.value
+    if not isinstance(messages, list) or not messages:
+        return False
+    return all(map(is_message, cast("list[JsonValue]", messages)))
+
+
+def _conversation(row: SourceRow, path: str) -> Conversation:
+    facts = row_facts(row, time=_time(row.members or {}))
+    messages = require(row.value, path)
     transcript = has_user(read_transcript(messages.value, messages.path), messages.path)
-    yield from conversation_outcomes(Conversation(row.position, facts, transcript), options.turns)
+    return Conversation(row.position, facts, transcript, origin=row.members)
 
 
 def _time(row: JsonObject) -> str:

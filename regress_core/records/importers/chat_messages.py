@@ -45,6 +45,11 @@ def read_transcript(messages: JsonValue, path: str) -> Transcript:
     return builder.build()
 
 
+def is_message(value: JsonValue) -> bool:
+    """Tell whether a value looks like a chat message."""
+    return isinstance(value, dict) and cast("JsonObject", value).get("role") in _ROLES
+
+
 def _message(value: JsonValue, path: str) -> _Message:
     if not isinstance(value, dict):
         raise JsonError(path, "no message: no JSON object")

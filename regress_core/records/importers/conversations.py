@@ -28,6 +28,8 @@ class Conversation:
         failure: `errorName` and `errorMessage` of what ended it where neither side did; empty otherwise.
         usage: What its model calls took; None where the source does not say.
         noted: What else the source says of it, kept as provenance.
+        origin: The row that it is, for a format of which each run is one; None for others.
+        tells_calls: Whether the source would tell calls of tools, if there were some.
     """
 
     position: str
@@ -37,9 +39,11 @@ class Conversation:
     failure: JsonObject = field(default_factory=dict[str, str])
     usage: TokenUsage | None = None
     noted: JsonObject = field(default_factory=dict[str, str])
+    origin: JsonObject | None = None
+    tells_calls: bool = True
 
 
-Found = Conversation | Skipped | Rejected
+Found = Conversation | Imported | Skipped | Rejected
 """What a reader of a format finds in a source."""
 
 
@@ -68,7 +72,8 @@ def conversation_outcomes(conversation: Conversation, turns: Turns) -> Iterator[
     if turns == "whole":
         several = len(conversation.transcript.user_items) > 1
         record = whole_record(conversation)
-        yield Imported(conversation.facts.name, record, conversation.position, multi_turn=several)
+        facts = conversation.facts
+        yield Imported(facts.name, record, conversation.position, multi_turn=several, file=facts.source)
     else:
         yield from _each(conversation)
 
@@ -114,7 +119,7 @@ def _each(conversation: Conversation) -> Iterator[Outcome]:
         position = f"{conversation.position}, turn {turn}"
         answer = items[end - 1]
         if not _is_answer(answer):
-            yield Skipped(position, "the turn does not end with an answer of the assistant")
+            yield Skipped(position, "the turn does not end with an answer of the assistant", facts.source)
             continue
         name = f"{facts.name}-t{turn}"
         talk = _talk(
@@ -124,7 +129,7 @@ def _each(conversation: Conversation) -> Iterator[Outcome]:
             items=items[:end],
             input_item_count=user_item + 1,
         )
-        yield Imported(name, build_record(name, facts, talk), position)
+        yield Imported(name, build_record(name, facts, talk), position, file=facts.source)
 
 
 def _talk(
@@ -137,7 +142,8 @@ def _talk(
 ) -> Talk:
     transcript = conversation.transcript
     prompts = prompt_snapshots(transcript.prompt, transcript.prompt_messages, conversation.facts.time)
-    return Talk(question, response, items, input_item_count, prompts, unrecorded(prompts))
+    missing = unrecorded(prompts, tells_calls=conversation.tells_calls)
+    return Talk(question, response, items, input_item_count, prompts, missing)
 
 
 def _is_answer(item: JsonObject) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from regress_core.errors import InputError
 from regress_core.records.importers.base import SourceRow
-from regress_core.records.importers.rows import opened
+from regress_core.records.importers.sources import file_source
 
 _MEND = "mend the file, or use JSON lines"
 
@@ -21,7 +21,7 @@ def read_csv_rows(file: Path) -> Iterator[SourceRow]:
         InputError: If the file cannot be read, is cut short, or is no CSV in UTF-8. Names the file and the
             line.
     """
-    with opened(file) as stream, TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
+    with file_source(file).open() as stream, TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
         cells = csv.reader(text, strict=True)
         try:
             names = next(cells, list[str]())

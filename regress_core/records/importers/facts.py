@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from regress_core.records.canonical import hash_text, number_text
 from regress_core.records.importers.base import SourceRow
-from regress_core.records.importers.paths import Found, find, require
+from regress_core.records.importers.paths import Found, require
 from regress_core.records.json_io import JsonError, JsonObject, JsonValue, clean_text
 from regress_core.records.model import RunRecord
 
@@ -49,8 +49,8 @@ class Talk:
     unrecorded: Sequence[str]
 
 
-def row_facts(row: SourceRow, *, id_path: str | None, label_path: str | None, time: str) -> RowFacts:
-    """Take the facts of a row.
+def row_facts(row: SourceRow, *, time: str, id_path: str | None = None) -> RowFacts:
+    """Take the facts of a row; its own `id` or its number names it where no path does.
 
     Raises:
         JsonError: If the row is no object or has no id to name its case by.
@@ -58,11 +58,10 @@ def row_facts(row: SourceRow, *, id_path: str | None, label_path: str | None, ti
     value = row.members
     if value is None:
         raise JsonError("$", "no JSON object")
-    label = find(value, label_path) if label_path is not None else None
     model = value.get("model")
     return RowFacts(
         name=_row_name(row, value, id_path),
-        label=label.value if label is not None else None,
+        label=None,
         source=row.file,
         number=row.number,
         time=time,
@@ -112,9 +111,10 @@ def prompt_snapshots(prompt: str | None, messages: Sequence[JsonValue], time: st
     return [snapshot]
 
 
-def unrecorded(prompts: Sequence[JsonObject]) -> tuple[str, ...]:
+def unrecorded(prompts: Sequence[JsonObject], *, tells_calls: bool) -> tuple[str, ...]:
     """Name the comparison sections that a log cannot know, prompts among them where it has none."""
-    return UNRECORDED if prompts else (*UNRECORDED, "prompts")
+    told = {"prompts": bool(prompts), "toolCalls": tells_calls}
+    return (*UNRECORDED, *(name for name, is_told in told.items() if not is_told))
 
 
 def build_record(name: str, facts: RowFacts, talk: Talk) -> RunRecord:

@@ -5,53 +5,50 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from regress_core.records.importers.base import Imported, Outcome, Rejected, SourceRow
-from regress_core.records.importers.facts import UNRECORDED, Talk, build_record, row_facts
+from regress_core.records.importers.base import Rejected, SourceRow
+from regress_core.records.importers.conversations import Conversation, Found
+from regress_core.records.importers.facts import row_facts
 from regress_core.records.importers.paths import find, require
 from regress_core.records.importers.times import UNKNOWN_TIME, iso_time
+from regress_core.records.importers.transcripts import TranscriptBuilder
 from regress_core.records.json_io import JsonError, JsonValue
-
-# Effects are a part of the calls, and so as unknown as they are.
-_UNRECORDED = (*UNRECORDED, "prompts", "toolCalls")
 
 
 @dataclass(frozen=True, slots=True)
-class QaLogOptions:
-    """Dotted paths of a row's parts; without `id`, the row's own `id` or its number names the case."""
+class QaPaths:
+    """Dotted paths of a row's parts."""
 
     query: str = "query"
     response: str = "response"
     timestamp: str = "timestamp"
-    id: str | None = None
-    label: str | None = None
 
 
-def import_qa_log(rows: Iterable[SourceRow], options: QaLogOptions, /) -> Iterator[Outcome]:
-    """Import one run a row."""
+QA_PATHS = QaPaths()
+"""Where these parts are, as a rule."""
+
+
+def read_qa_log(rows: Iterable[SourceRow], paths: QaPaths = QA_PATHS) -> Iterator[Found]:
+    """Read one question with its answer a row."""
     for row in rows:
         try:
-            yield _imported(row, options)
+            yield _conversation(row, paths)
         except JsonError as error:
-            yield Rejected(row.position, str(error))
+            yield Rejected(row.position, str(error), origin=row.members)
 
 
-def _imported(row: SourceRow, options: QaLogOptions) -> Imported:
-    time = _time(row.value, options.timestamp)
-    facts = row_facts(row, id_path=options.id, label_path=options.label, time=time)
-    question = _text(row.value, options.query)
-    response = _text(row.value, options.response)
-    talk = Talk(
-        question=question,
-        response=response,
-        items=[
-            {"type": "message", "role": "user", "content": question},
-            {"type": "message", "role": "assistant", "content": response},
-        ],
-        input_item_count=1,
-        prompt_snapshots=[],
-        unrecorded=_UNRECORDED,
-    )
-    return Imported(facts.name, build_record(facts.name, facts, talk), row.position)
+def is_qa_log(value: JsonValue) -> bool:
+    """Tell whether a row is one of a question and its answer."""
+    texts = (find(value, path) for path in (QA_PATHS.query, QA_PATHS.response))
+    return all(text is not None and isinstance(text.value, str) for text in texts)
+
+
+def _conversation(row: SourceRow, paths: QaPaths) -> Conversation:
+    facts = row_facts(row, time=_time(row.value, paths.timestamp))
+    source = row.members or {}
+    builder = TranscriptBuilder()
+    builder.message("user", _text(row.value, paths.query), source)
+    builder.message("assistant", _text(row.value, paths.response), source)
+    return Conversation(row.position, facts, builder.build(), origin=row.members, tells_calls=False)
 
 
 def _time(row: JsonValue, path: str) -> str:

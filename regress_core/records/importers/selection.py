@@ -1,61 +1,41 @@
-"""Picking rows of a source: by an SQL condition, by number."""
+"""Picking runs of a source: by an SQL condition, by number."""
 
 from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Iterable
 from pathlib import Path
 from typing import cast
 
 from regress_core.errors import InputError
-from regress_core.records.importers.base import SourceRow
 from regress_core.records.importers.columns import Columns
-from regress_core.records.importers.rows import read_rows
-from regress_core.records.json_io import clean_text
+from regress_core.records.json_io import JsonObject, clean_text
 
 _NUMBER = "__row_number__"
 _LARGEST_ROW_BY_DEFAULT = 16 * 1024 * 1024
 _MOST_COLUMNS, _LONGEST_TEXT = 50, 200  # in a message
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which rows to take.
+def matching(origins: Iterable[JsonObject], condition: str, source: Path) -> frozenset[int]:
+    """Say which runs meet a DuckDB condition, by their numbers from 0.
 
-    Attributes:
-        where: A DuckDB condition over the rows; all of them without one.
-        limit: How many of those at most; all of them without one.
-    """
+    The condition only says which; the values of the runs never come from the database.
 
-    where: str | None = None
-    limit: int | None = None
-
-
-def select_rows(file: Path, selection: Selection) -> Iterator[SourceRow]:
-    """Read the selected rows of a file.
-
-    The condition only says which rows; their values come from the file, never from the database.
+    Args:
+        origins: What the condition looks into, run by run; see `origin_of`.
+        condition: The condition.
+        source: Where the runs come from, for the message.
 
     Raises:
-        InputError: If the file cannot be read, or the condition does not fit its rows.
+        InputError: If the condition does not fit the runs.
     """
-    rows = read_rows(file)
-    if selection.where is not None:
-        chosen = _matching_rows(file, selection.where)
-        rows = (row for row in rows if row.number in chosen)
-    return islice(rows, selection.limit)
-
-
-def _matching_rows(file: Path, condition: str) -> frozenset[int]:
     import duckdb  # noqa: PLC0415 - costs some 50 MB, and few imports have a condition
 
     columns = Columns(condition)
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "rows.ndjson"
-        longest = _write_table(file, table, columns)
+        longest = _write_table(origins, table, columns)
         try:
             with duckdb.connect() as connection:
                 relation = connection.read_json(
@@ -68,7 +48,7 @@ def _matching_rows(file: Path, condition: str) -> frozenset[int]:
         except duckdb.Error as error:
             raise InputError(
                 _cut(str(error).partition("\n")[0]),
-                file=file,
+                file=source,
                 field=f"--where {condition}",
                 remedy=f"the columns are: {_listed(columns)}",
             ) from error
@@ -88,13 +68,12 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."
 
 
-def _write_table(file: Path, table: Path, columns: Columns) -> int:
-    """Write what the condition mentions of each row, and give the length of the longest line."""
+def _write_table(origins: Iterable[JsonObject], table: Path, columns: Columns) -> int:
+    """Write what the condition mentions of each run, and give the length of the longest line."""
     longest = 0
     with table.open("wb") as stream:
-        for row in read_rows(file):
-            cells = columns.cells(row.members or {})
-            text = json.dumps({_NUMBER: row.number, **cells}, ensure_ascii=False)
+        for number, origin in enumerate(origins):
+            text = json.dumps({_NUMBER: number, **columns.cells(origin)}, ensure_ascii=False)
             line = clean_text(text).encode("utf-8") + b"\n"  # DuckDB refuses lone surrogates
             longest = max(longest, stream.write(line))
     return longest

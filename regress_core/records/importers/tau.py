@@ -13,13 +13,8 @@ from pathlib import Path
 from typing import cast
 
 from regress_core.errors import InputError
-from regress_core.records.importers.base import Outcome, Rejected, SourceRow
-from regress_core.records.importers.conversations import (
-    Conversation,
-    Turns,
-    conversation_outcomes,
-    whole_record,
-)
+from regress_core.records.importers.base import Rejected, SourceRow
+from regress_core.records.importers.conversations import Conversation, Found, whole_record
 from regress_core.records.importers.facts import RowFacts, row_facts
 from regress_core.records.importers.paths import find, require
 from regress_core.records.importers.rows import read_rows
@@ -31,19 +26,6 @@ from regress_core.records.model import RunRecord
 _REWARD_TOLERANCE = 1e-6  # both harnesses take a reward this near to 1 for a task done
 _NORMAL_ENDS = ("user_stop", "agent_stop")
 _TOLD_ELSEWHERE = ("policy", "tool_defs")  # long, and not to be repeated in each record
-
-
-@dataclass(frozen=True, slots=True)
-class TauOptions:
-    """How results are read.
-
-    Attributes:
-        trial: The one trial of each task to take; all of them without it.
-        turns: One record a run, or one a user turn.
-    """
-
-    trial: int | None = None
-    turns: Turns = "whole"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,17 +84,20 @@ class _Source:
     harness: _Harness
 
 
-def import_tau(rows: Iterable[SourceRow], options: TauOptions, /) -> Iterator[Outcome]:
-    """Import the runs of the rows.
+def read_tau(rows: Iterable[SourceRow], trial: int | None = None) -> Iterator[Found]:
+    """Read the runs of the rows, all of them or one trial of each task.
 
     A case is called `task-<task id>` when one trial is chosen, else `task-<task id>-trial-<number>`. Its
     label is `pass` or `fail`.
     """
-    for position, run in _runs(rows, options.trial):
-        if isinstance(run, JsonError):
-            yield Rejected(position, str(run))
-        else:
-            yield from _outcomes(run, position, options.turns)
+    for position, run in _runs(rows, trial):
+        yield Rejected(position, str(run)) if isinstance(run, JsonError) else run.conversation
+
+
+def is_tau(value: JsonValue) -> bool:
+    """Tell whether a row is a run of tau-bench, or a file of tau2-bench."""
+    row = _object(value)
+    return {"task_id", "traj"} <= row.keys() or {"simulations", "tasks"} <= row.keys()
 
 
 def tau_runs(file: Path) -> Iterator[TauRun]:
@@ -130,13 +115,6 @@ def tau_runs(file: Path) -> Iterator[TauRun]:
                 remedy="mend the file or take that run out",
             ) from run
         yield run
-
-
-def _outcomes(run: TauRun, position: str, turns: Turns) -> list[Outcome]:
-    try:
-        return list(conversation_outcomes(run.conversation, turns))
-    except JsonError as error:
-        return [Rejected(position, str(error))]
 
 
 def _runs(rows: Iterable[SourceRow], trial: int | None) -> Iterator[tuple[str, TauRun | JsonError]]:
@@ -192,7 +170,7 @@ def _run(source: _Source, chosen_trial: int | None) -> TauRun | None:
     """Read a run; None when its trial is not the chosen one."""
     row, harness = source.row, source.harness
     time = iso_time(_value(row.value, "start_time")) or UNKNOWN_TIME
-    facts = row_facts(row, id_path="task_id", label_path=None, time=time)
+    facts = row_facts(row, id_path="task_id", time=time)
     run = row.members or {}
     task_id, trial, passed = facts.name, _trial(run), _passed(run)
     if chosen_trial not in (None, trial or 0):
@@ -249,6 +227,7 @@ def _conversation(source: _Source, facts: RowFacts, *, ticket: str | None) -> Co
         ended_at=iso_time(run.get("end_time")),
         failure=_failure(run),
         noted=noted,
+        origin=run,
     )
 
 

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from regress_core.errors import InputError
-from regress_core.records.importers.aioc import import_aioc, list_sources, read_sources
+from regress_core.records.importers.aioc import is_aioc, read_aioc
 from regress_core.records.importers.base import Imported, Outcome, Rejected, Skipped, SourceRow
+from regress_core.records.importers.importing import Choice, Format, imported_cases
+from regress_core.records.importers.sources import open_sources
 from regress_core.records.json_io import JsonValue, dumps
 from tests.support.records import record_json
 
 
 def outcomes(source: Path) -> list[Outcome]:
-    files, skipped = list_sources(source)
-    return [*skipped, *import_aioc(read_sources(files))]
+    with open_sources(source) as (files, skipped):
+        formats = [Format("aioc", read_aioc, is_aioc)]
+        return [*skipped, *imported_cases(files, formats, Choice(), source)]
 
 
 def test_the_value_stays_with_unknown_fields_and_the_order_of_keys() -> None:
     value = {"zzz": [1.0, 10**30, None], **record_json(response="\ud800\x00"), "more": {"b": 1, "a": 2}}
-    (outcome,) = import_aioc([SourceRow("a.json", 1, value, alone=True)])
+    (outcome,) = read_aioc([SourceRow("a.json", 1, value, alone=True)])
     assert isinstance(outcome, Imported)
     assert outcome.record.data is value
 
@@ -41,7 +44,7 @@ def test_one_record_is_named_by_its_file(tmp_path: Path, file: str, name: str) -
     (tmp_path / file).write_bytes(gzip.compress(text) if file.endswith(".gz") else text)
     (outcome,) = outcomes(tmp_path / file)
     assert isinstance(outcome, Imported)
-    assert (outcome.name, outcome.position) == (name, file)
+    assert (outcome.name, outcome.position, outcome.file) == (name, "", file)
 
 
 @pytest.mark.parametrize("form", ["array.json", "lines.json", "lines.jsonl"])
@@ -51,25 +54,26 @@ def test_several_records_are_named_by_their_run_ids(tmp_path: Path, form: str) -
     (tmp_path / form).write_bytes(text)
     got = outcomes(tmp_path / form)
     assert [(run.name, run.position) for run in got if isinstance(run, Imported)] == [
-        ("r1", f"{form}: row 1"),
-        ("r2", f"{form}: row 2"),
+        ("r1", "row 1"),
+        ("r2", "row 2"),
     ]
 
 
 @pytest.mark.parametrize(
     ("value", "outcome"),
     [
-        (3, Skipped("x.json", "no run record: no JSON object")),
-        ({}, Skipped("x.json", "no run record: none of runId, items and question is there")),
-        ({"samples": []}, Skipped("x.json", "no run record: none of runId, items and question is there")),
-        ({"runId": "r"}, Rejected("x.json", "$.startedAt: the field is missing")),
-        (record_json(runId=3), Rejected("x.json", "$.runId: input should be a valid string")),
+        (3, Skipped("", "no run record: no JSON object")),
+        ({}, Skipped("", "no run record: none of runId, items and question is there")),
+        ({"samples": []}, Skipped("", "no run record: none of runId, items and question is there")),
+        ({"runId": "r"}, Rejected("", "$.startedAt: the field is missing")),
+        (record_json(runId=3), Rejected("", "$.runId: input should be a valid string")),
         (record_json(items=[{"type": "tool_call_item", "callId": "c"}]),
-         Rejected("x.json", "$.items[0].name: the field is missing")),
+         Rejected("", "$.items[0].name: the field is missing")),
     ],
 )  # fmt: skip
 def test_what_is_no_record_and_what_is_a_broken_one(value: JsonValue, outcome: Outcome) -> None:
-    assert list(import_aioc([SourceRow("x.json", 1, value, alone=True)])) == [outcome]
+    (found,) = read_aioc([SourceRow("x.json", 1, value, alone=True)])
+    assert found == (replace(outcome, origin=value) if isinstance(outcome, Rejected) else outcome)
 
 
 def test_a_folder(tmp_path: Path) -> None:
@@ -79,12 +83,28 @@ def test_a_folder(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("about", encoding="utf-8")
     (tmp_path / ".hidden.json").write_text("{", encoding="utf-8")
     (tmp_path / "sub").mkdir()
-    got = outcomes(tmp_path)
-    assert got[:2] == [Skipped("README.md", "no JSON file"), Skipped("sub", "a sub-folder")]
-    assert [run.name for run in got if isinstance(run, Imported)] == ["a", "b", "r"]
+    (tmp_path / "sub" / "d.json").write_bytes(dumps(record_json()))
+
+    skipped, *others = outcomes(tmp_path)
+
+    assert skipped == Skipped("README.md", "no JSON file")
+    named = [(run.name, run.file) for run in others if isinstance(run, Imported)]
+    assert named == [("a", "a.json"), ("b", "b.json"), ("r", "c.jsonl"), ("d", "sub/d.json")]
+    assert len(others) == 4
 
 
-def test_a_broken_file_ends_the_import(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_bytes(b'{"runId": ')
-    with pytest.raises(InputError, match=r"a\.json: not JSON"):
-        outcomes(tmp_path)
+def test_a_broken_file_is_rejected_and_the_others_go_on(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(dumps(record_json()))
+    (tmp_path / "b.json").write_text('{"runId": ', encoding="utf-8")
+    (tmp_path / "c.json.gz").write_bytes(gzip.compress(dumps(record_json()))[:-4])
+    (tmp_path / "d.json").write_bytes(dumps(record_json()))
+
+    first, broken, cut, last = outcomes(tmp_path)
+
+    assert [one.name for one in (first, last) if isinstance(one, Imported)] == ["a", "d"]
+    assert isinstance(broken, Rejected)
+    assert broken.file == "b.json"
+    assert broken.reason.startswith("not JSON at line 1, column 11")
+    assert isinstance(cut, Rejected)
+    assert (cut.file, cut.position) == ("c.json.gz", "")
+    assert "the compressed data is cut short" in cut.reason

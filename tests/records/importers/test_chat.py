@@ -6,10 +6,9 @@ import hashlib
 
 import pytest
 
-from regress_core.records.importers.base import Imported, Rejected, Skipped
-from regress_core.records.importers.chat import ChatOptions, import_openai_chat
+from regress_core.records.importers.base import Imported, Skipped
 from regress_core.records.json_io import JsonObject, JsonValue, dumps
-from tests.records.importers.support import chat_record, imported, rows_of
+from tests.records.importers.support import chat, chat_record, imported, rejection, rows_of
 from tests.support.records import message, tool_call, tool_output
 
 TALK: list[JsonValue] = [
@@ -78,8 +77,7 @@ ROW: JsonObject = {
 
 
 def test_whole() -> None:
-    options = ChatOptions(messages="traj", id="task.id", label="task.reward")
-    (outcome,) = import_openai_chat(rows_of(ROW), options)
+    (outcome,) = chat(rows_of(ROW), "traj", name="{task.id}", label="task.reward")
     run = imported(outcome)
     expected = record("3", question="Where is it?", response="Here.", items=ITEMS, inputItemCount=1)
     assert dumps(run.record.data) == dumps(expected)  # the order of the keys too
@@ -87,9 +85,9 @@ def test_whole() -> None:
 
 
 def test_each() -> None:
-    options = ChatOptions(messages="traj", id="task.id", label="task.reward", turns="each")
-    first, second, third = import_openai_chat(rows_of(ROW), options)
-    assert second == Skipped("row 1, turn 2", "the turn does not end with an answer of the assistant")
+    first, second, third = chat(rows_of(ROW), "traj", name="{task.id}", label="task.reward", turns="each")
+    reason = "the turn does not end with an answer of the assistant"
+    assert second == Skipped("row 1, turn 2", reason, "log.jsonl")
     expected = [
         record("3-t1", question="Where is it?", response="On its way.", items=ITEMS[:4], inputItemCount=1),
         record("3-t3", question="Well?", response="Here.", items=ITEMS, inputItemCount=7),
@@ -115,7 +113,7 @@ def test_each() -> None:
 )
 def test_a_turn_needs_an_answer_at_its_end(last: list[JsonValue], answers: bool) -> None:  # noqa: FBT001
     messages = [{"role": "user", "content": "hi"}, *last]
-    (outcome,) = import_openai_chat(rows_of({"messages": messages}), ChatOptions(turns="each"))
+    (outcome,) = chat(rows_of({"messages": messages}), turns="each")
     assert isinstance(outcome, Imported if answers else Skipped)
 
 
@@ -128,7 +126,7 @@ def test_what_comes_before_the_first_question_is_input() -> None:
     ]
     whole = chat_record(messages)
     assert (whole["question"], whole["response"], whole["inputItemCount"]) == ("hi", "Hello.", 2)
-    first, second = import_openai_chat(rows_of({"messages": messages}), ChatOptions(turns="each"))
+    first, second = chat(rows_of({"messages": messages}), turns="each")
     assert isinstance(first, Skipped)
     data = imported(second).record.data
     assert (data["question"], data.get("inputItemCount"), len(data["items"])) == ("there", 3, 4)
@@ -184,28 +182,39 @@ HI: JsonObject = {"messages": [{"role": "user", "content": "hi"}]}
     ],
 )
 def test_names(row: JsonObject, path: str | None, name: str) -> None:
-    (outcome,) = import_openai_chat(rows_of({**row, **HI}), ChatOptions(id=path))
+    (outcome,) = chat(rows_of({**row, **HI}), name=None if path is None else f"{{{path}}}")
     run = imported(outcome)
     assert (run.name, run.record.run_id, run.record.regress_metadata["name"]) == (name, name, name)
 
 
 @pytest.mark.parametrize(
-    ("row", "options", "reason"),
+    ("row", "messages", "name", "reason"),
     [
-        (3, ChatOptions(), "$: no JSON object"),
-        ({}, ChatOptions(), "$.messages: the field is missing"),
-        ({}, ChatOptions(messages="a.b"), "$.a: the field is missing"),
-        (HI, ChatOptions(id="task.id"), "$.task: the field is missing"),
-        ({**HI, "id": True}, ChatOptions(), "$.id: no text or number to name the case by"),
-        ({**HI, "x": ""}, ChatOptions(id="x"), "$.x: no text or number to name the case by"),
-        ({**HI, "x": None}, ChatOptions(id="x"), "$.x: no text or number to name the case by"),
+        (3, "messages", None, "$: no JSON object"),
+        ({}, "messages", None, "$.messages: the field is missing"),
+        ({}, "a.b", None, "$.a: the field is missing"),
+        (HI, "messages", "{task.id}", "$.task: the field is missing"),
+        ({**HI, "id": True}, "messages", None, "$.id: no text or number to name the case by"),
+        ({**HI, "x": ""}, "messages", "{x}", "$.x: no text or number to name the case by"),
+        ({**HI, "x": None}, "messages", "{x}", "$.x: no text or number to name the case by"),
+        ({**HI, "x": True}, "messages", "{x}", "$.x: no text or number to name the case by"),
     ],
 )
-def test_rows_that_are_rejected(row: JsonValue, options: ChatOptions, reason: str) -> None:
+def test_rows_that_are_rejected(row: JsonValue, messages: str, name: str | None, reason: str) -> None:
     good = {**HI, "x": "good", "task": {"id": 1}, "a": {"b": HI["messages"]}}
-    rejected, other = import_openai_chat(rows_of(row, good), options)
-    assert rejected == Rejected("row 1", reason)
+    rejected, other = chat(rows_of(row, good), messages, name=name)
+    assert rejection(rejected) == ("row 1", reason)
     assert isinstance(other, Imported)
+
+
+@pytest.mark.parametrize(
+    ("template", "name"),
+    [("{name}-{trial}", "a-2"), ("run {task.id}.{score}", "run 3.1.5"), ("plain", "plain"), ("{{x}}", "{X}")],
+)
+def test_a_name_of_several_parts(template: str, name: str) -> None:
+    row = {**HI, "id": "a", "trial": 2, "task": {"id": 3}, "score": 1.5, "x": "X"}
+    (outcome,) = chat(rows_of(row), name=template)
+    assert imported(outcome).name == name
 
 
 @pytest.mark.parametrize(
@@ -233,7 +242,7 @@ def test_times(row: JsonObject, time: str) -> None:
     ],
 )
 def test_labels(row: JsonObject, label: JsonObject) -> None:
-    (outcome,) = import_openai_chat(rows_of({**HI, **row}), ChatOptions(label="reward"))
+    (outcome,) = chat(rows_of({**HI, **row}), label="reward")
     noted = imported(outcome).record.regress_metadata
     assert {key: value for key, value in noted.items() if key == "label"} == label
 

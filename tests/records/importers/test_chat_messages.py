@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from regress_core.records.importers.base import Rejected
-from regress_core.records.importers.chat import ChatOptions, import_openai_chat
 from regress_core.records.json_io import JsonObject, JsonValue
 from regress_core.records.model import RunRecord
 from regress_core.records.tool_calls import extract_tool_calls
-from tests.records.importers.support import chat_record, rows_of
+from tests.records.importers.support import chat, chat_record, rejection, rows_of
 from tests.support.records import message, tool_call, tool_output
 
 USER: JsonObject = {"role": "user", "content": "hi"}
@@ -221,6 +219,5 @@ def test_an_output_that_names_its_call_by_id_alone() -> None:
     ],
 )  # fmt: skip
 def test_rejected_with_the_path(messages: JsonValue, reason: str) -> None:
-    assert list(import_openai_chat(rows_of({"messages": messages}), ChatOptions())) == [
-        Rejected("row 1", reason)
-    ]
+    (outcome,) = chat(rows_of({"messages": messages}))
+    assert rejection(outcome) == ("row 1", reason)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regress_core.records.importers.aioc import import_aioc
+from regress_core.records.importers.aioc import read_aioc
 from regress_core.records.importers.base import Imported, Outcome, SourceRow
-from regress_core.records.importers.chat import ChatOptions, import_openai_chat
-from regress_core.records.importers.qa_log import QaLogOptions, import_qa_log
+from regress_core.records.importers.conversations import Turns
+from regress_core.records.importers.qa_log import read_qa_log
 from regress_core.records.json_io import JsonObject, JsonValue, dumps, loads
 from regress_core.records.model import RunRecord
-from tests.records.importers.support import rows_of
+from tests.records.importers.support import cases, chat, rows_of
 from tests.support.records import record_json
 from tests.support.strategies import JSON_VALUES, TEXTS
 
@@ -55,9 +55,8 @@ _ROWS = _ODD | st.fixed_dictionaries(
         "response": _ODD,
     },
 )
-_OPTIONS = st.builds(
-    ChatOptions, label=st.sampled_from([None, "label"]), turns=st.sampled_from(["whole", "each"])
-)
+_LABELS = st.sampled_from([None, "label"])
+_TURNS: st.SearchStrategy[Turns] = st.sampled_from(["whole", "each"])
 
 
 def check(outcomes: list[Outcome]) -> None:
@@ -70,18 +69,18 @@ def check(outcomes: list[Outcome]) -> None:
         assert dumps(again.data) == text
 
 
-@given(st.lists(_ROWS, max_size=3), _OPTIONS)
-def test_openai_chat(values: list[JsonValue], options: ChatOptions) -> None:
-    outcomes = list(import_openai_chat(rows_of(*values), options))
+@given(st.lists(_ROWS, max_size=3), _LABELS, _TURNS)
+def test_openai_chat(values: list[JsonValue], label: str | None, turns: Turns) -> None:
+    outcomes = chat(rows_of(*values), label=label, turns=turns)
     check(outcomes)
     assert len(outcomes) >= len(values)
-    assert list(import_openai_chat(rows_of(*values), options)) == outcomes
+    assert chat(rows_of(*values), label=label, turns=turns) == outcomes
 
 
 @given(st.lists(_MESSAGES, max_size=6))
 def test_ids_of_calls_are_unique_and_answered_once(messages: list[JsonValue]) -> None:
     talk = [{"role": "user", "content": "hi"}, *messages]
-    for outcome in import_openai_chat(rows_of({"messages": talk}), ChatOptions()):
+    for outcome in chat(rows_of({"messages": talk})):
         if isinstance(outcome, Imported):
             items = outcome.record.items
             calls = [item["callId"] for item in items if item["type"] == "tool_call_item"]
@@ -93,8 +92,8 @@ def test_ids_of_calls_are_unique_and_answered_once(messages: list[JsonValue]) ->
 @given(st.lists(_MESSAGES, max_size=6))
 def test_the_turns_are_beginnings_of_the_whole(messages: list[JsonValue]) -> None:
     rows = rows_of({"messages": [{"role": "user", "content": "hi"}, *messages]})
-    whole = next(import_openai_chat(rows, ChatOptions()))
-    for turn in import_openai_chat(rows, ChatOptions(turns="each")):
+    whole = chat(rows)[0]
+    for turn in chat(rows, turns="each"):
         if isinstance(turn, Imported):
             assert isinstance(whole, Imported)
             assert turn.record.items == whole.record.items[: len(turn.record.items)]
@@ -102,7 +101,7 @@ def test_the_turns_are_beginnings_of_the_whole(messages: list[JsonValue]) -> Non
 
 @given(st.lists(_ROWS, max_size=3))
 def test_qa_log(values: list[JsonValue]) -> None:
-    outcomes = list(import_qa_log(rows_of(*values), QaLogOptions(label="label")))
+    outcomes = cases(read_qa_log(rows_of(*values)), label="label")
     check(outcomes)
     assert len(outcomes) == len(values)
 
@@ -111,7 +110,7 @@ def test_qa_log(values: list[JsonValue]) -> None:
     _ODD | st.dictionaries(st.sampled_from(sorted(record_json())), _ODD).map(lambda more: record_json(**more))
 )
 def test_aioc(value: JsonValue) -> None:
-    (outcome,) = import_aioc([SourceRow("a.json", 1, value, alone=True)])
+    (outcome,) = cases(read_aioc([SourceRow("a.json", 1, value, alone=True)]))
     check([outcome])
     if isinstance(outcome, Imported):
         assert outcome.record.data == value
@@ -119,7 +118,5 @@ def test_aioc(value: JsonValue) -> None:
 
 def test_the_same_row_gives_the_same_bytes_wherever_it_lies() -> None:
     row: JsonObject = {"messages": [{"role": "user", "content": "hi"}]}
-    first, second = (
-        next(import_openai_chat([SourceRow("log.json", 3, row)], ChatOptions())) for _ in range(2)
-    )
+    first, second = (chat([SourceRow("log.json", 3, row)]) for _ in range(2))
     assert first == second

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from regress_core.records.importers.base import Rejected
-from regress_core.records.importers.qa_log import QaLogOptions, import_qa_log
+from regress_core.records.importers.qa_log import QaPaths, read_qa_log
 from regress_core.records.json_io import JsonObject, JsonValue, dumps
-from tests.records.importers.support import imported, rows_of
+from tests.records.importers.support import cases, imported, rejection, rows_of
 from tests.support.records import message
 
 ROW: JsonObject = {"query": "Where?", "response": "Here. \ud800", "timestamp": "2026-03-01T10:00:00Z"}
 
 
 def test_record() -> None:
-    (outcome,) = import_qa_log(rows_of({**ROW, "model": "m", "rating": 5}), QaLogOptions(label="rating"))
+    (outcome,) = cases(read_qa_log(rows_of({**ROW, "model": "m", "rating": 5})), label="rating")
     run = imported(outcome)
     expected: JsonObject = {
         "runId": "row-1",
@@ -55,8 +54,8 @@ def test_record() -> None:
 
 def test_paths() -> None:
     row: JsonValue = {"q": {"text": "Where?"}, "a": ["Here."], "at": 1_700_000_000, "key": "k"}
-    options = QaLogOptions(query="q.text", response="a.0", timestamp="at", id="key")
-    (outcome,) = import_qa_log(rows_of(row), options)
+    paths = QaPaths(query="q.text", response="a.0", timestamp="at")
+    (outcome,) = cases(read_qa_log(rows_of(row), paths), name="{key}")
     data = imported(outcome).record.data
     assert (data["runId"], data["question"], data["response"], data["startedAt"]) == (
         "k",
@@ -82,12 +81,12 @@ def test_paths() -> None:
     ],
 )  # fmt: skip
 def test_rejected(row: JsonValue, reason: str) -> None:
-    rejected, other = import_qa_log(rows_of(row, ROW), QaLogOptions())
-    assert rejected == Rejected("row 1", reason)
+    rejected, other = cases(read_qa_log(rows_of(row, ROW)))
+    assert rejection(rejected) == ("row 1", reason)
     assert imported(other).name == "row-2"
 
 
 @pytest.mark.parametrize("row", [{}, {"timestamp": None}])
 def test_an_absent_time_is_the_epoch(row: JsonObject) -> None:
-    (outcome,) = import_qa_log(rows_of({"query": "q", "response": "a", **row}), QaLogOptions())
+    (outcome,) = cases(read_qa_log(rows_of({"query": "q", "response": "a", **row})))
     assert imported(outcome).record.data["startedAt"] == "1970-01-01T00:00:00.000Z"

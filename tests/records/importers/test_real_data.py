@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from regress_core.errors import InputError
-from regress_core.records.importers.aioc import import_aioc, list_sources, read_sources
 from regress_core.records.importers.base import Imported, Outcome, Skipped
-from regress_core.records.importers.chat import ChatOptions, import_openai_chat
-from regress_core.records.importers.selection import Selection, select_rows
+from regress_core.records.importers.conversations import Turns
+from regress_core.records.importers.formats import FormatOptions, known_formats
+from regress_core.records.importers.importing import Choice, imported_cases
+from regress_core.records.importers.naming import Naming
+from regress_core.records.importers.sources import open_sources
 from regress_core.records.importers.writing import write_imported
 from regress_core.records.json_io import JsonObject
 from regress_core.records.loading import list_record_files, load_record
 from regress_core.records.model import RunRecord
 from regress_core.records.tool_calls import extract_tool_calls
-
-SOURCE = Path("log.jsonl")
 
 TRIALS = range(4)
 
@@ -41,9 +39,15 @@ def read_gzip(file: Path) -> Any:  # noqa: ANN401 - JSON
     return json.loads(gzip.decompress(file.read_bytes()))
 
 
-def tau(file: Path, trial: int, **options: Any) -> Iterator[Outcome]:  # noqa: ANN401 - of ChatOptions
-    rows = select_rows(file, Selection(where=f"trial = {trial}"))
-    return import_openai_chat(rows, ChatOptions(messages="traj", id="task_id", label="reward", **options))
+def cases(source: Path, format_name: str, choice: Choice, messages: str = "messages") -> list[Outcome]:
+    formats = [known_formats(FormatOptions(messages=messages))[format_name]]
+    with open_sources(source) as (files, skipped):
+        return [*skipped, *imported_cases(files, formats, choice, source)]
+
+
+def tau(file: Path, trial: int, turns: Turns = "whole") -> list[Outcome]:
+    choice = Choice(where=f"trial = {trial}", turns=turns, naming=Naming("{task_id}", "reward"))
+    return cases(file, "openai-chat", choice, "traj")
 
 
 def all_calls(messages: list[JsonObject]) -> list[JsonObject]:
@@ -65,10 +69,10 @@ def source_calls(messages: list[JsonObject]) -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize("trial", TRIALS)
 def test_tau_whole(tau_file: Path, tmp_path: Path, trial: int) -> None:
-    report = write_imported(tau(tau_file, trial), tmp_path, SOURCE)
-    assert (report.written, report.labelled, report.skipped, report.rejected) == (50, 50, (), ())
-    assert len(report.warnings) == 1
-    assert report.warnings[0].startswith("multi-turn: 50 of 50 records")
+    report = write_imported(tau(tau_file, trial), tmp_path)
+    assert (report.written, report.counts.labelled, report.skipped, report.rejected) == (50, 50, (), ())
+    (warning,) = report.counts.warnings()
+    assert warning.startswith("multi-turn: 50 of 50 records")
     rows = {str(row["task_id"]): row for row in read_gzip(tau_file) if row["trial"] == trial}
     for file in list_record_files(tmp_path / "records"):
         record, row = load_record(file).record, rows[file.case_id]
@@ -100,7 +104,7 @@ def test_tau_imports_are_the_same_wherever_the_source_lies(tau_file: Path, tmp_p
     copy.parent.mkdir()
     copy.write_bytes(tau_file.read_bytes())
     for source, suite in ((tau_file, "a"), (copy, "b")):
-        write_imported(tau(source, 0), tmp_path / suite, SOURCE)
+        write_imported(tau(source, 0), tmp_path / suite)
     first, second = (
         {file.name: file.read_bytes() for file in (tmp_path / suite / "records").iterdir()}
         for suite in ("a", "b")
@@ -109,11 +113,13 @@ def test_tau_imports_are_the_same_wherever_the_source_lies(tau_file: Path, tmp_p
     assert not any(str(tmp_path).encode() in text for text in first.values())
 
 
-def test_tau_without_a_choice_of_trial_names_both_rows(tau_file: Path, tmp_path: Path) -> None:
-    rows = select_rows(tau_file, Selection())
-    outcomes = import_openai_chat(rows, ChatOptions(messages="traj", id="task_id"))
-    with pytest.raises(InputError, match="row 1 and row 51 are the same case"):
-        write_imported(outcomes, tmp_path, SOURCE)
+def test_tau_without_a_choice_of_trial_takes_the_first(tau_file: Path, tmp_path: Path) -> None:
+    outcomes = cases(tau_file, "openai-chat", Choice(naming=Naming("{task_id}")), "traj")
+    report = write_imported(outcomes, tmp_path)
+    assert (report.written, len(report.rejected)) == (50, 150)
+    first = report.rejected[0]
+    assert (first.file, first.position) == (tau_file.name, "row 51")
+    assert first.reason.startswith(f"the same case as {tau_file.name}: row 1, letter case aside: ")
 
 
 @pytest.mark.parametrize("model", ["gpt-4.1", "ft-gpt-4.1"])
@@ -122,7 +128,7 @@ def test_tau2_calls_without_a_function_member(data_dir: Path, tmp_path: Path, mo
     simulations = read_gzip(file)["simulations"]
     source = tmp_path / "simulations.json"
     source.write_text(json.dumps(simulations), encoding="utf-8")
-    outcomes = list(import_openai_chat(select_rows(source, Selection()), ChatOptions(id="task_id")))
+    outcomes = cases(source, "openai-chat", Choice(naming=Naming("{task_id}")))
     assert len(outcomes) == len(simulations) == 20
     for outcome, simulation in zip(outcomes, simulations, strict=True):
         assert isinstance(outcome, Imported)
@@ -141,12 +147,10 @@ def test_tau2_calls_without_a_function_member(data_dir: Path, tmp_path: Path, mo
 
 def test_aioc_records(data_dir: Path, tmp_path: Path) -> None:
     folder = existing(data_dir / "aioc-runrecords")
-    files, skipped = list_sources(folder)
-    assert skipped == []
-    report = write_imported(import_aioc(read_sources(files)), tmp_path, SOURCE)
+    report = write_imported(cases(folder, "aioc", Choice()), tmp_path)
     reason = "no run record: none of runId, items and question is there"
-    assert (report.written, report.skipped) == (7, (Skipped("index.json", reason),))
-    assert (report.rejected, report.warnings) == ((), ())
+    assert (report.written, report.skipped) == (7, (Skipped("", reason, "index.json"),))
+    assert (report.rejected, [*report.counts.warnings()]) == ((), [])
     for file in (tmp_path / "records").iterdir():
         source = (folder / file.name).read_text(encoding="utf-8")
         written = file.read_text(encoding="utf-8")

@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 
 from regress_core.errors import InputError
-from regress_core.records.importers.selection import Selection, select_rows
+from regress_core.records.importers.base import Imported, Rejected
+from regress_core.records.importers.importing import Choice, Format, imported_cases
+from regress_core.records.importers.qa_log import is_qa_log, read_qa_log
+from regress_core.records.importers.selection import matching
+from regress_core.records.importers.sources import file_source
 from regress_core.records.json_io import JsonObject, JsonValue
 from tests.records.importers.support import write_lines
 
@@ -20,9 +24,10 @@ NESTED: list[JsonValue] = [
 ]
 
 
-def chosen(tmp_path: Path, rows: list[JsonValue], where: str, limit: int | None = None) -> list[int]:
-    file = write_lines(tmp_path / "x.jsonl", *rows)
-    return [row.number for row in select_rows(file, Selection(where, limit))]
+def chosen(rows: list[JsonValue], where: str) -> list[int]:
+    """Give the numbers, from 1, of the rows that meet a condition; a row that is no object has no columns."""
+    objects: list[JsonObject] = [row if isinstance(row, dict) else {} for row in rows]
+    return [number + 1 for number in sorted(matching(objects, where, Path("x.jsonl")))]
 
 
 @pytest.mark.parametrize(
@@ -50,8 +55,8 @@ def chosen(tmp_path: Path, rows: list[JsonValue], where: str, limit: int | None 
         ([], "true", []),
     ],
 )
-def test_where(tmp_path: Path, rows: list[JsonValue], where: str, numbers: list[int]) -> None:
-    assert chosen(tmp_path, rows, where) == numbers
+def test_where(rows: list[JsonValue], where: str, numbers: list[int]) -> None:
+    assert chosen(rows, where) == numbers
 
 
 @pytest.mark.parametrize(
@@ -67,43 +72,77 @@ def test_where(tmp_path: Path, rows: list[JsonValue], where: str, numbers: list[
         ("'x'", ["Could not convert"]),
     ],
 )
-def test_a_bad_condition_is_one_line_with_the_columns(tmp_path: Path, where: str, words: list[str]) -> None:
+def test_a_bad_condition_is_one_line_with_the_columns(where: str, words: list[str]) -> None:
     rows: list[JsonValue] = [{"trial": 0, "info": {"a": 1}}]
     with pytest.raises(InputError) as caught:
-        chosen(tmp_path, rows, where)
+        chosen(rows, where)
     message = str(caught.value)
-    assert message.startswith(f"{tmp_path / 'x.jsonl'}: --where")
+    assert message.startswith("x.jsonl: --where")
     assert "\n" not in message
     assert [word for word in [*words, "the columns are:"] if word not in message] == []
 
 
-def test_a_long_list_of_columns_is_cut(tmp_path: Path) -> None:
+def test_a_long_list_of_columns_is_cut() -> None:
     row = {f"c{number}": number for number in range(60)} | {"wide": {f"field{n}": n for n in range(100)}}
     with pytest.raises(InputError) as caught:
-        chosen(tmp_path, [{"wide": row["wide"]}, row], "wide = 1")
+        chosen([{"wide": row["wide"]}, row], "wide = 1")
     message = str(caught.value)
     assert message.endswith("c47, c48, and 11 more")
     assert len(message) < 1000
 
 
-def test_the_values_are_those_of_the_file(tmp_path: Path) -> None:
-    row: JsonObject = {"b": 1.0, "a": 2**70, "t": "\ud800\x00", "d": "2026-03-01", "n": None, "B": []}
-    file = write_lines(tmp_path / "x.jsonl", {"a": 0}, row)
-    (got,) = select_rows(file, Selection("a > 0 and b = 1 and d is not null and t is not null"))
-    assert (got.number, list(got.value.items())) == (2, list(row.items()))
-
-
-@pytest.mark.parametrize(("limit", "numbers"), [(None, [2, 4, 6]), (2, [2, 4]), (9, [2, 4, 6])])
-def test_the_limit_counts_picked_rows(tmp_path: Path, limit: int | None, numbers: list[int]) -> None:
-    rows: list[JsonValue] = [{"n": n} for n in range(1, 7)]
-    assert chosen(tmp_path, rows, "n % 2 = 0", limit) == numbers
-
-
-def test_a_limit_alone(tmp_path: Path) -> None:
-    file = write_lines(tmp_path / "x.jsonl", {}, {}, {})
-    assert [row.number for row in select_rows(file, Selection(limit=2))] == [1, 2]
-
-
-def test_a_long_row(tmp_path: Path) -> None:
+def test_a_long_row() -> None:
     rows: list[JsonValue] = [{"n": 1, "text": "x" * 40_000_000}, {"n": 2}]
-    assert chosen(tmp_path, rows, "n = 1 and text is not null") == [1]
+    assert chosen(rows, "n = 1 and text is not null") == [1]
+
+
+def imported(tmp_path: Path, rows: list[JsonObject], choice: Choice) -> list[str]:
+    """Give the names of the cases, and `rejected` for each run that is."""
+    file = write_lines(tmp_path / "x.jsonl", *rows)
+    formats = [Format("qa-log", read_qa_log, is_qa_log)]
+    outcomes = imported_cases([file_source(file)], formats, choice, file)
+    return [one.name if isinstance(one, Imported) else "rejected" for one in outcomes]
+
+
+@pytest.mark.parametrize(
+    ("where", "limit", "names"),
+    [
+        (None, None, ["1", "2", "rejected", "4", "5", "6"]),
+        ("n % 2 = 0", None, ["2", "4", "6"]),
+        ("n % 2 = 0", 2, ["2", "4"]),
+        ("n % 2 = 0", 9, ["2", "4", "6"]),
+        ("n % 3 = 0", None, ["rejected", "6"]),
+        (None, 3, ["1", "2", "rejected", "4"]),
+        ("n = 7", None, []),
+    ],
+)
+def test_what_is_chosen(tmp_path: Path, where: str | None, limit: int | None, names: list[str]) -> None:
+    rows: list[JsonObject] = [{"id": n, "n": n, "query": "q", "response": "r"} for n in range(1, 7)]
+    del rows[2]["query"]
+    assert imported(tmp_path, rows, Choice(where=where, limit=limit)) == names
+
+
+def test_the_values_are_those_of_the_file(tmp_path: Path) -> None:
+    row: JsonObject = {
+        "query": "\ud800\x00",
+        "response": "r",
+        "b": 1.0,
+        "a": 2**70,
+        "d": "2026-03-01",
+        "B": [],
+    }
+    file = write_lines(tmp_path / "x.jsonl", {**row, "a": 0}, row)
+    choice = Choice(where="a > 0 and b = 1 and d is not null and query is not null")
+    formats = [Format("qa-log", read_qa_log, is_qa_log)]
+    (got,) = imported_cases([file_source(file)], formats, choice, file)
+    assert isinstance(got, Imported)
+    assert (got.position, got.record.question) == ("row 2", "\ud800\x00")
+
+
+def test_a_row_that_cannot_be_read_is_rejected_whatever_the_condition(tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl"
+    file.write_text('{"query": "q", "response": "r", "n": 1}\n{"n": \n', encoding="utf-8")
+    formats = [Format("qa-log", read_qa_log, is_qa_log)]
+    (rejected,) = imported_cases([file_source(file)], formats, Choice(where="n = 2"), file)
+    assert isinstance(rejected, Rejected)
+    assert (rejected.file, rejected.position) == ("x.jsonl", "line 2")

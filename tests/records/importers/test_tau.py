@@ -11,13 +11,14 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from regress_core.errors import InputError
-from regress_core.records.importers.base import Imported, Outcome, Rejected, SourceRow
-from regress_core.records.importers.tau import TauOptions, TauRun, import_tau, tau_runs
+from regress_core.records.importers.base import Outcome, Rejected, SourceRow
+from regress_core.records.importers.conversations import Conversation
+from regress_core.records.importers.tau import TauRun, read_tau, tau_runs
 from regress_core.records.json_io import JsonObject, JsonValue, dumps
 from regress_core.records.model import RunRecord
 from regress_core.records.tool_calls import extract_tool_calls
-from regress_pipeline.cli.import_ import app
-from tests.records.importers.support import imported, rows_of, write_lines
+from regress_pipeline.cli.main import app
+from tests.records.importers.support import cases, imported, rejection, rows_of, write_lines
 from tests.support.records import message, tool_call, tool_output
 
 HELLO: JsonObject = {"role": "user", "content": "hello"}
@@ -63,7 +64,7 @@ def file_of(*simulations: JsonValue, **more: JsonValue) -> JsonObject:
 
 def outcomes(*values: JsonValue, trial: int | None = None) -> list[Outcome]:
     # By way of text, as an importer gets them.
-    return list(import_tau(rows_of(*json.loads(dumps(values))), TauOptions(trial)))
+    return cases(read_tau(rows_of(*json.loads(dumps(values))), trial))
 
 
 def record_of(value: JsonObject) -> JsonObject:
@@ -399,7 +400,7 @@ def test_rows_are_read_one_by_one() -> None:
         yield SourceRow("log.jsonl", 1, row())
         pytest.fail("the second row was read before the first run was taken")
 
-    assert isinstance(next(import_tau(rows(), TauOptions())), Imported)
+    assert isinstance(next(read_tau(rows())), Conversation)
 
 
 @pytest.mark.parametrize(
@@ -433,7 +434,7 @@ def test_rows_are_read_one_by_one() -> None:
     ],
 )  # fmt: skip
 def test_rejected_with_the_place_in_the_source(value: JsonValue, position: str, reason: str) -> None:
-    assert outcomes(value) == [Rejected(position, reason)]
+    assert [rejection(outcome) for outcome in outcomes(value)] == [(position, reason)]
 
 
 def test_a_fault_does_not_stop_the_runs_after_it() -> None:
@@ -455,14 +456,15 @@ def test_a_benchmark_is_told_of_a_fault_in_one_line(tmp_path: Path) -> None:
 
 
 def invoke(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, ["tau", *(str(argument) for argument in arguments)])
+    return CliRunner().invoke(app, ["import", "tau", *(str(argument) for argument in arguments)])
 
 
 def test_the_command(tmp_path: Path) -> None:
     log = write_lines(tmp_path / "log.jsonl", row(task_id="a|b"), row(trial=1), row(task_id=3, trial=1))
     result = invoke(log, "--suite", tmp_path / "all")
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout == f"records written to {tmp_path / 'all' / 'records'}: 3\n"
+    records = tmp_path / "all" / "records"
+    assert result.stdout.splitlines()[-1] == f"records written to {records}: 3"
     assert sorted(file.name for file in (tmp_path / "all" / "records").iterdir()) == [
         "task-3-trial-1.json",
         "task-7-trial-1.json",

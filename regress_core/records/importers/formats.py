@@ -1,0 +1,39 @@
+"""The formats that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from regress_core.records.importers.aioc import is_aioc, read_aioc
+from regress_core.records.importers.chat import MESSAGES, is_openai_chat, read_openai_chat
+from regress_core.records.importers.importing import Format
+from regress_core.records.importers.qa_log import QA_PATHS, QaPaths, is_qa_log, read_qa_log
+from regress_core.records.importers.tau import is_tau, read_tau
+
+
+@dataclass(frozen=True, slots=True)
+class FormatOptions:
+    """What only some formats ask.
+
+    Attributes:
+        messages: Where the messages of `openai-chat` are, a dotted path.
+        qa: Where the parts of `qa-log` are.
+        trial: The one trial of each task of `tau`; all of them without it.
+    """
+
+    messages: str = MESSAGES
+    qa: QaPaths = QA_PATHS
+    trial: int | None = None
+
+
+def known_formats(options: FormatOptions) -> Mapping[str, Format]:
+    """Give the formats by name; of those that a file looks like, the first is what it is."""
+    formats = (
+        Format("aioc", read_aioc, is_aioc),
+        Format("tau", partial(read_tau, trial=options.trial), is_tau),
+        Format("openai-chat", partial(read_openai_chat, messages=options.messages), is_openai_chat),
+        Format("qa-log", partial(read_qa_log, paths=options.qa), is_qa_log),
+    )
+    return {one.name: one for one in formats}
