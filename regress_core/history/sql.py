@@ -17,46 +17,7 @@ from regress_core.errors import InputError
 from regress_core.history.listing import BadFile, retried
 from regress_core.history.store import History, Listing
 from regress_core.history.tables import SCHEMAS, TABLE_NAMES, TableName, keys_of
-
-_THRESHOLD_VIOLATIONS = """
-CREATE VIEW threshold_violations AS
-WITH broken AS (
-    SELECT evaluation_id, NULL AS case_id, NULL AS axis, 'composite_block' AS threshold,
-           composite_block AS limit_value, composite_score AS value
-    FROM evaluations WHERE composite_score < composite_block
-    UNION ALL
-    SELECT evaluation_id, NULL, NULL, 'composite_warn', composite_warn, composite_score
-    FROM evaluations WHERE composite_score < composite_warn AND composite_score >= composite_block
-    UNION ALL
-    SELECT evaluation_id, NULL, NULL, 'min_pass_rate', min_pass_rate, pass_rate
-    FROM evaluations WHERE pass_rate < min_pass_rate
-    UNION ALL
-    SELECT evaluation_id, case_id, dimension, 'axis_minimum', axis_minimum, score
-    FROM judge_dimensions JOIN evaluations USING (evaluation_id) WHERE score < axis_minimum
-)
-SELECT suite, evaluation_id, created_at, candidate_label, threshold, limit_value, value, case_id, axis
-FROM broken JOIN evaluations USING (evaluation_id)
-"""
-"""Every score and rate that came out below what its suite's gate asks for."""
-
-_TRENDS = """
-CREATE VIEW trends AS
-SELECT suite, trigger, evaluation_id, created_at, candidate_label, gate_status, cases,
-       pass_rate, lag(pass_rate) OVER before AS previous_pass_rate,
-       max(pass_rate) OVER last_14 AS best_pass_rate_of_14,
-       max(pass_rate) OVER last_14 - pass_rate AS below_best_pass_rate,
-       composite_score, lag(composite_score) OVER before AS previous_composite_score,
-       max(composite_score) OVER last_14 AS best_composite_score_of_14,
-       max(composite_score) OVER last_14 - composite_score AS below_best_composite_score,
-       cost_usd
-FROM evaluations
-WINDOW before AS (PARTITION BY suite, trigger ORDER BY created_at, evaluation_id),
-       last_14 AS (PARTITION BY suite, trigger ORDER BY created_at, evaluation_id ROWS 13 PRECEDING)
-"""
-"""Each evaluation beside the one before and the best of the last 14, of the same suite and trigger."""
-
-VIEWS = ("threshold_violations", "trends")
-"""Views that are no tables."""
+from regress_core.history.views import VIEWS
 
 _NOTHING: pa.Table = pa.Table.from_pylist([])
 
@@ -105,8 +66,8 @@ def connected(history: History) -> Generator[tuple[duckdb.DuckDBPyConnection, li
         try:
             for table, listing in zip(TABLE_NAMES, listings, strict=True):
                 _create_view(connection, table, [str(path) for path in listing.files])
-            connection.execute(_THRESHOLD_VIOLATIONS)
-            connection.execute(_TRENDS)
+            for statement in VIEWS.values():
+                connection.execute(statement)
         except duckdb.Error as error:
             raise_if_gone(listings, error)
             remedy = "see `regress history verify`"
