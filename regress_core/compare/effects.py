@@ -24,6 +24,7 @@ from regress_core.records.json_paths import PathStep
 
 _Place = tuple[tuple[type, str | int], ...]
 _A_LITTLE_MORE = Decimal("1.000000001")
+_MOST_WEIGHED = 250  # writes of one tool; the time grows with the third power of their number
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +104,9 @@ def _content(write: Write) -> tuple[str, str, str]:
 def _cheapest(
     left: Sequence[Write], right: Sequence[Write], tolerances: Tolerances
 ) -> tuple[list[tuple[Write, Write]], list[Write], list[Write]]:
-    most = len(left) + len(
-        right
-    )  # more than all shares together: a pair more that is the same outweighs them
+    if len(left) * len(right) > _MOST_WEIGHED**2:
+        return _in_order(left, right, tolerances)
+    most = len(left) + len(right)  # more than all shares: a pair more that is the same outweighs them
     costs = [[_distance(a, b, tolerances) for b in right] for a in left]
     pairs = cheapest_pairs([[most + share if share else 0 for share in row] for row in costs])
     rows, columns = {row for row, _ in pairs}, {column for _, column in pairs}
@@ -114,6 +115,16 @@ def _cheapest(
         [write for row, write in enumerate(left) if row not in rows],
         [write for column, write in enumerate(right) if column not in columns],
     )
+
+
+def _in_order(
+    left: Sequence[Write], right: Sequence[Write], tolerances: Tolerances
+) -> tuple[list[tuple[Write, Write]], list[Write], list[Write]]:
+    """Pair the equal ones, then the others in their order, where to weigh each pair would take too long."""
+    equal = match(left, right, lambda write: write.key)
+    pairs = [(a, b) for a, b in zip(equal.left, equal.right, strict=False) if _distance(a, b, tolerances)]
+    count = min(len(equal.left), len(equal.right))
+    return pairs, equal.left[count:], equal.right[count:]
 
 
 def _distance(a: Write, b: Write, tolerances: Tolerances) -> float:

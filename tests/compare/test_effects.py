@@ -481,6 +481,24 @@ def test_an_id_that_one_run_had_from_a_lookup_is_the_same_as_it_stands() -> None
     assert not _compared(left, other).equal
 
 
+@pytest.mark.parametrize(
+    "tolerance", [{}, {"tolerance": {"put": {"n": 0.5}}}], ids=["exact", "with a tolerance"]
+)
+def test_of_very_many_writes_the_equal_ones_are_paired_and_the_others_in_their_order(
+    tolerance: JsonObject,
+) -> None:
+    """600 on each side, of which 500 are equal, though in another order; 90 of the others have a partner."""
+    left = [("put", {"n": number}) for number in range(600)]
+    right = [("put", {"n": number}) for number in reversed(range(100, 600))]
+    right += [("put", {"n": 1000 + number}) for number in range(90)]
+
+    counts = _compared(left, right, write=["put"], **tolerance).effects
+
+    assert counts is not None
+    assert (counts.writes_a, counts.writes_b) == (600, 590)
+    assert (counts.changed, counts.missing, counts.extra) == (90, 10, 0)
+
+
 def test_a_repeat_that_does_nothing_is_no_effect() -> None:
     once: list[Step] = [("cancel", {"n": 1})]
 
