@@ -14,7 +14,7 @@ from regress_core.evaluation.as_of import suite_as_of
 from regress_core.evaluation.contracts import check_candidate
 from regress_core.evaluation.entering import begin
 from regress_core.evaluation.events import Emit
-from regress_core.evaluation.plan import EvaluationPlan, Trigger, build_plan
+from regress_core.evaluation.plan import EvaluationPlan, Trigger, build_plan, redaction_warning
 from regress_core.evaluation.ports import JOURNAL_FILE, Ports
 from regress_core.evaluation.summary import summarize_evaluation
 from regress_core.history.results import Only, lacking
@@ -101,6 +101,9 @@ def plan_wanted(wanted: Wanted, settings: Settings, *, trigger: Trigger, warn: W
         if not cases:
             raise NothingLackingError(f"nothing is {wanted.only}")
     plan = build_plan(loaded, candidate, cases, trigger=trigger, clock=utc_now, new_id=new_evaluation_id)
+    warning = redaction_warning(plan)
+    if warning is not None:
+        warn(warning)
     return check_candidate(plan)
 
 

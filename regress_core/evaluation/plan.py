@@ -91,6 +91,17 @@ class EvaluationPlan:
         return outcome.revision >= self.revision or not is_redone(outcome, self.redo)
 
 
+def redaction_warning(plan: EvaluationPlan) -> str | None:
+    """Say that tools would be run with placeholders for what was hidden of baselines; None where none is."""
+    redacted = sum(case.is_redacted for case in plan.suite.cases)
+    if plan.how.mode == "strict" or not redacted:
+        return None
+    return (
+        f"{redacted} of {len(plan.suite.cases)} baselines are redacted, and mode {plan.how.mode} runs tools: "
+        "they get placeholders such as [EMAIL_1]; use --mode strict"
+    )
+
+
 def build_plan(
     suite: Suite,
     candidate: Candidate,

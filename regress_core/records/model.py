@@ -263,6 +263,11 @@ class RunRecord:
         return cast("JsonObject", value) if isinstance(value, dict) else {}
 
     @property
+    def is_redacted(self) -> bool:
+        """Whether something was hidden of it when it was imported: placeholders stand in its place."""
+        return bool(self.regress_metadata.get("redacted"))
+
+    @property
     def unrecorded(self) -> frozenset[str]:
         """The comparison sections that the source of this record cannot know."""
         names = self.regress_metadata.get("unrecorded")

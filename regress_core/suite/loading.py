@@ -53,6 +53,8 @@ class CaseRef:
         accepted: Other runs that are as good: a candidate that is equal to one of them has not changed.
         recorded_at: When the recorded run began, UTC; None where the record does not tell, and where the
             journal gives the case.
+        is_redacted: Whether something was hidden of the recorded run; unknown where the journal gives the
+            case.
     """
 
     case_id: str
@@ -61,6 +63,7 @@ class CaseRef:
     config: CaseConfig = NO_CASE_CONFIG
     accepted: tuple[RecordRef, ...] = ()
     recorded_at: datetime | None = field(default=None, compare=False)
+    is_redacted: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +266,7 @@ def _cases(records: Path, warn: Warn) -> Iterable[CaseRef]:
             baseline=_ref(case.baseline, baseline),
             accepted=tuple(_ref(file, _loaded(file, warn)) for file in case.files[1:]),
             recorded_at=utc_time(baseline.record.data["startedAt"]),
+            is_redacted=baseline.record.is_redacted,
         )
 
 

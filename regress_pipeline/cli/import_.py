@@ -38,6 +38,12 @@ def import_(
         Literal["whole", "each"],
         typer.Option(help="One case a run, or one a user turn, which can be replayed."),
     ] = "whole",
+    redact: Annotated[
+        bool,
+        typer.Option(
+            "--redact", help="Hide addresses, numbers of phones and cards, keys, and what suite.yaml hides."
+        ),
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be imported.")] = False,
     max_rejects: Annotated[
         int, typer.Option(metavar="N", min=0, help="Exit 0 with so many runs that cannot be imported.")
@@ -61,5 +67,5 @@ def import_(
     from regress_pipeline.cli.actions.import_ import FormatWishes, Wishes, import_runs
 
     of_format = FormatWishes(messages, query, response, timestamp, trial)
-    wishes = Wishes(limit, where, name, label, turns, dry_run, max_rejects, of_format)
+    wishes = Wishes(limit, where, name, label, turns, redact, dry_run, max_rejects, of_format)
     raise typer.Exit(import_runs(format, source, suite, wishes))

@@ -285,3 +285,18 @@ def test_what_an_adapter_prints_is_not_in_the_way_of_a_script(regress: Command, 
     assert result.json["totals"]["passed"] == 1
     assert "imported\nset up\n" in result.err
     assert "imported" not in regress("validate", root).out
+
+
+@pytest.mark.parametrize(("mode", "warns"), [("strict", False), ("hybrid", True), ("live", True)])
+def test_tools_that_get_placeholders_are_warned_of(
+    here: Here, tmp_path: Path, mode: str, *, warns: bool
+) -> None:
+    root = write_candidate_suite(tmp_path / "suite", {"a": "same", "b": "same"})
+    record = json.loads((root / "records" / "a.json").read_text(encoding="utf-8"))
+    record["metadata"] = {"regress": {"redacted": {"EMAIL": 1}}}
+    (root / "records" / "a.json").write_text(json.dumps(record), encoding="utf-8")
+
+    told = here("validate", root, "--mode", mode).err + here("run", root, "--mode", mode).err
+
+    warning = f"warning: 1 of 2 baselines are redacted, and mode {mode} runs tools: "
+    assert told.count(warning) == (2 if warns else 0)

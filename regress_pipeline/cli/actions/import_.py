@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
 from regress_core.errors import InputError
 from regress_core.files import relative_to_working_folder as shown
-from regress_core.records.importers.base import Rejected, Skipped
+from regress_core.records.importers.base import Outcome, Rejected, Skipped
 from regress_core.records.importers.conversations import Turns
 from regress_core.records.importers.formats import FormatOptions, known_formats
 from regress_core.records.importers.importing import Choice, Format, imported_cases
 from regress_core.records.importers.naming import Naming
 from regress_core.records.importers.qa_log import QaPaths
+from regress_core.records.importers.redaction import everything_of, redacted
 from regress_core.records.importers.sources import open_sources
 from regress_core.records.importers.writing import REJECTS_FILE, ImportReport, count_only, write_imported
+from regress_core.records.redact import RedactConfig
+from regress_core.suite.config import SUITE_FILE
 from regress_core.suite.gate import ExitCode
+from regress_core.suite.loading import load_suite_config
 from regress_pipeline.cli.render import note, say
 
 AUTO = "auto"
@@ -71,6 +77,7 @@ class Wishes:
     name: str | None
     label: str | None
     turns: Turns
+    redact: bool
     dry_run: bool
     max_rejects: int
     of_format: FormatWishes
@@ -85,11 +92,16 @@ def import_runs(format_name: str, source: Path, suite: Path, wishes: Wishes) -> 
     """
     formats = _formats(format_name, wishes.of_format)
     choice = Choice(wishes.where, wishes.limit, wishes.turns, Naming(wishes.name, wishes.label))
+    hidden: Counter[str] = Counter()
     with open_sources(source) as (files, skipped):
-        outcomes = imported_cases(files, formats, choice, source)
-        everything = (one for some in (skipped, outcomes) for one in some)
-        report = count_only(everything, suite) if wishes.dry_run else write_imported(everything, suite)
+        outcomes: Iterable[Outcome] = chain(skipped, imported_cases(files, formats, choice, source))
+        if wishes.redact:
+            outcomes = redacted(outcomes, _what_to_hide(suite), hidden)
+        report = count_only(outcomes, suite) if wishes.dry_run else write_imported(outcomes, suite)
     _tell(report, suite, wishes)
+    if wishes.redact and report.counts.cases:
+        counts = ", ".join(f"{count} {name}" for name, count in sorted(hidden.items())) or "nothing was found"
+        say(f"redacted: {counts}")
     if len(report.rejected) > wishes.max_rejects:
         return ExitCode.INVALID_INPUT
     return ExitCode.OK if report.counts.cases else ExitCode.NO_CASES
@@ -104,6 +116,12 @@ def _formats(name: str, of_format: FormatWishes) -> Sequence[Format]:
         if name not in (AUTO, its_format):
             raise InputError(f"goes with the format {its_format}", field=option)
     return list(known.values()) if name == AUTO else [known[name]]
+
+
+def _what_to_hide(suite: Path) -> RedactConfig:
+    """Give every kind of personal data, and what the suite's suite.yaml hides, where that is there."""
+    own = load_suite_config(suite).redact if (suite / SUITE_FILE).is_file() else None
+    return everything_of(own)
 
 
 def _tell(report: ImportReport, suite: Path, wishes: Wishes) -> None:

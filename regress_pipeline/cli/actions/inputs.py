@@ -9,7 +9,7 @@ from pathlib import Path
 from dotenv import load_dotenv
 
 from regress_core.errors import InputError
-from regress_core.evaluation.plan import EvaluationPlan, HowToRun, build_plan
+from regress_core.evaluation.plan import EvaluationPlan, HowToRun, build_plan, redaction_warning
 from regress_core.harness.replay.recorded_tools import ReplayMode
 from regress_core.harness.replay.start import InputMode
 from regress_core.ids import new_evaluation_id, utc_now
@@ -91,8 +91,8 @@ class Loaded:
     how: HowToRun
 
     def plan(self) -> EvaluationPlan:
-        """Plan what was loaded."""
-        return build_plan(
+        """Plan what was loaded; warn of what it cannot be good for."""
+        plan = build_plan(
             self.suite,
             self.candidate,
             self.cases,
@@ -101,6 +101,10 @@ class Loaded:
             new_id=new_evaluation_id,
             how=self.how,
         )
+        warning = redaction_warning(plan)
+        if warning is not None:
+            note(f"warning: {warning}")
+        return plan
 
 
 def load(inputs: Inputs) -> Loaded:
