@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from regress_core.records.importers.aioc import is_aioc, read_aioc
+from regress_core.records.importers.anthropic_messages import is_anthropic_messages, read_anthropic_messages
 from regress_core.records.importers.chat import MESSAGES, is_openai_chat, read_openai_chat
+from regress_core.records.importers.claude_code import is_claude_code, read_claude_code
 from regress_core.records.importers.importing import Format
 from regress_core.records.importers.qa_log import QA_PATHS, QaPaths, is_qa_log, read_qa_log
 from regress_core.records.importers.tau import is_tau, read_tau
@@ -33,6 +35,8 @@ def known_formats(options: FormatOptions) -> Mapping[str, Format]:
     formats = (
         Format("aioc", read_aioc, is_aioc),
         Format("tau", partial(read_tau, trial=options.trial), is_tau),
+        Format("claude-code", read_claude_code, is_claude_code),
+        Format("anthropic-messages", read_anthropic_messages, is_anthropic_messages),
         Format("openai-chat", partial(read_openai_chat, messages=options.messages), is_openai_chat),
         Format("qa-log", partial(read_qa_log, paths=options.qa), is_qa_log),
     )
