@@ -11,6 +11,8 @@ from regress_core.records.importers.anthropic_messages import is_anthropic_messa
 from regress_core.records.importers.chat import MESSAGES, is_openai_chat, read_openai_chat
 from regress_core.records.importers.claude_code import is_claude_code, read_claude_code
 from regress_core.records.importers.importing import Format
+from regress_core.records.importers.inspect_ai import is_inspect, read_inspect
+from regress_core.records.importers.pydantic_ai_messages import is_pydantic_ai, read_pydantic_ai
 from regress_core.records.importers.qa_log import QA_PATHS, QaPaths, is_qa_log, read_qa_log
 from regress_core.records.importers.tau import is_tau, read_tau
 
@@ -35,6 +37,8 @@ def known_formats(options: FormatOptions) -> Mapping[str, Format]:
     formats = (
         Format("aioc", read_aioc, is_aioc),
         Format("tau", partial(read_tau, trial=options.trial), is_tau),
+        Format("inspect", read_inspect, is_inspect),
+        Format("pydantic-ai", read_pydantic_ai, is_pydantic_ai),
         Format("claude-code", read_claude_code, is_claude_code),
         Format("anthropic-messages", read_anthropic_messages, is_anthropic_messages),
         Format("openai-chat", partial(read_openai_chat, messages=options.messages), is_openai_chat),

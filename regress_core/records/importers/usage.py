@@ -76,3 +76,22 @@ def _count(value: JsonValue) -> int | None:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, int) and value >= 0 else None
+
+
+def with_cache_by_total(
+    input_tokens: JsonValue,
+    output: JsonValue,
+    cache_read: JsonValue = None,
+    cache_write: JsonValue = None,
+    *,
+    total_tokens: JsonValue,
+) -> TokenUsage | None:
+    """Read counts of a format that has it both ways: the total says which, inside where it does not."""
+    apart = with_cache_apart(input_tokens, output, cache_read, cache_write)
+    if apart is None:
+        return None
+    in_all = _count(total_tokens)
+    cached = apart.cache_read + apart.cache_write
+    if cached and in_all == apart.input + apart.output + cached:
+        return apart
+    return with_cache_inside(input_tokens, output, cache_read, cache_write)
