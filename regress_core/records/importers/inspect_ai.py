@@ -13,6 +13,7 @@ from regress_core.records.importers.chat_messages import read_transcript
 from regress_core.records.importers.conversations import Conversation, Found, has_user
 from regress_core.records.importers.facts import RowFacts
 from regress_core.records.importers.times import UNKNOWN_TIME, iso_time
+from regress_core.records.importers.transcripts import Transcript
 from regress_core.records.importers.usage import TokenUsage, total, with_cache_by_total
 from regress_core.records.json_io import JsonError, JsonObject, JsonValue, child_path
 
@@ -78,7 +79,8 @@ def _conversation(
     if not isinstance(messages, list):
         raise JsonError(messages_path, "no list of messages")
     attachments = _object(sample.get("attachments"))
-    told = [_as_chat(_attached(one, attachments)) for one in _with_input(sample, messages)]
+    listed = [_as_chat(_attached(one, attachments)) for one in cast("list[JsonValue]", messages)]
+    asked = [] if _has_user(listed) else _input(_attached(sample.get("input"), attachments))
     evaluation = _object(log.get("eval"))
     started = iso_time(sample.get("started_at")) or iso_time(evaluation.get("created"))
     model = evaluation.get("model")
@@ -92,7 +94,7 @@ def _conversation(
             time=started or UNKNOWN_TIME,
             model=model if isinstance(model, str) else None,
         ),
-        transcript=has_user(read_transcript(told, messages_path), messages_path),
+        transcript=has_user(_transcript(asked, listed, messages_path), messages_path),
         ended_at=iso_time(sample.get("completed_at")),
         failure=_failure(sample),
         usage=_usage(sample),
@@ -108,13 +110,29 @@ def _conversation(
     )
 
 
-def _with_input(sample: JsonObject, messages: JsonValue) -> list[JsonValue]:
-    """Give the messages, the sample's input before them where no user says anything in them."""
-    listed, given = cast("list[JsonValue]", messages), sample.get("input")
-    if any(_object(one).get("role") == "user" for one in listed):
-        return listed
-    asked: JsonValue = [{"role": "user", "content": given}] if isinstance(given, str) else given
-    return [*(cast("list[JsonValue]", asked) if isinstance(asked, list) else []), *listed]
+def _has_user(messages: list[JsonValue]) -> bool:
+    return any(_object(one).get("role") == "user" for one in messages)
+
+
+def _input(given: JsonValue) -> list[JsonValue]:
+    """Give a sample's input as messages, for a sample whose messages do not begin with it."""
+    if isinstance(given, str):
+        return [{"role": "user", "content": given}]
+    listed = cast("list[JsonValue]", given) if isinstance(given, list) else []
+    return [_as_chat(one) for one in listed if _object(one).get("role") in ("user", "system")]
+
+
+def _transcript(asked: list[JsonValue], messages: list[JsonValue], path: str) -> Transcript:
+    """Read messages; a fault is named by its place among those of the source."""
+    try:
+        return read_transcript([*asked, *messages], path)
+    except JsonError as error:
+        if not asked:
+            raise
+        rest = error.path.removeprefix(f"{path}[")
+        number, _, inside = rest.partition("]")
+        where = f"{path}[{int(number) - len(asked)}]{inside}" if number.isdecimal() else error.path
+        raise JsonError(where, error.reason) from error
 
 
 def _attached(value: JsonValue, attachments: JsonObject) -> JsonValue:
