@@ -14,7 +14,7 @@ from regress_pipeline.cli.main import app
 from regress_pipeline.partitions import EVALUATION, RANGE_END, RANGE_START, partitions_name
 from tests.pipeline.bench import Bench
 from tests.pipeline.builders import alike, evaluation_states, failed, write_suite
-from tests.pipeline.processes import run_regress
+from tests.pipeline.processes import run_here
 from tests.support.records import record_json
 from tests.support.suites import write_record, write_records
 
@@ -191,7 +191,7 @@ def test_wrong_input_is_one_line_and_nothing_is_entered(
     empty.write_text("# none yet\n", encoding="utf-8")
     arguments = [text.format(empty=empty) for text in wrong]
 
-    done = run_regress(bench, "pipeline", "backfill", "--candidate", newer, *arguments)
+    done = run_here(bench, "pipeline", "backfill", "--candidate", newer, *arguments)
 
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()

@@ -29,7 +29,7 @@ from regress_pipeline.partitions import EVALUATION, cases_of_backfill
 from regress_pipeline.suites import suite_folder
 from tests.pipeline.bench import CASE_ASSETS, Bench
 from tests.pipeline.builders import alike, evaluation_states, outcome_rows, write_suite
-from tests.pipeline.processes import end_of, regress_started, run_regress
+from tests.pipeline.processes import end_of, regress_started, run_here
 from tests.support.suites import write_records
 
 CASES = ["a", "b", "c", "d", "e"]
@@ -74,7 +74,7 @@ def test_each_suite_is_handed_over_as_one_backfill_and_only_once(bench: Bench, n
     _beat(bench)
     command = ("pipeline", "backfill", "--suite", "shop", "--suite", "bank", "--candidate", newer, *_PICK)
 
-    done = run_regress(bench, *command)
+    done = run_here(bench, *command)
 
     assert done.returncode == 0, done.stderr
     backfills = _backfills(bench)
@@ -96,7 +96,7 @@ def test_each_suite_is_handed_over_as_one_backfill_and_only_once(bench: Bench, n
         assert (backfill.title or "").startswith(f"{suite} against ")
     assert outcome_rows(bench.store) == []  # that is the daemon's to do
 
-    again = run_regress(bench, *command)
+    again = run_here(bench, *command)
 
     assert (again.returncode, again.stdout) == (0, done.stdout)
     assert _backfills(bench).keys() == backfills.keys()
@@ -164,7 +164,7 @@ def test_what_dagster_cannot_load_is_refused_in_one_line(bench: Bench, newer: Pa
     text = "name: shop\nschedule: {cron: '99 2 * * *'}\n"
     (bench.suites_root / "shop" / "suite.yaml").write_text(text, encoding="utf-8")
 
-    done = run_regress(bench, "pipeline", "backfill", "--suite", "shop", "--candidate", newer)
+    done = run_here(bench, "pipeline", "backfill", "--suite", "shop", "--candidate", newer)
 
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
@@ -186,7 +186,7 @@ def test_a_suite_the_daemon_does_not_know_is_evaluated_here(
 
 
 def _evaluates_here(bench: Bench, suite: str | Path, candidate: Path) -> None:
-    done = run_regress(bench, "pipeline", "backfill", "--suite", suite, "--candidate", candidate, "--wait")
+    done = run_here(bench, "pipeline", "backfill", "--suite", suite, "--candidate", candidate, "--wait")
     assert done.returncode == 0, done.stderr
     assert "no Dagster daemon works on this store and these suites" in done.stderr
     assert list(evaluation_states(bench.store).values()) == [("finished", 1)]
@@ -200,9 +200,7 @@ def test_cases_of_a_file_and_those_that_are_not_there(
     listed = tmp_path / "cases.txt"
     listed.write_text("a\r\nz\r\n# b\r\n", encoding=encoding)
 
-    done = run_regress(
-        bench, "pipeline", "backfill", "--suite", "shop", "--candidate", newer, "--cases", listed
-    )
+    done = run_here(bench, "pipeline", "backfill", "--suite", "shop", "--candidate", newer, "--cases", listed)
 
     assert done.returncode == 0
     assert "suite shop: no case matches z" in done.stderr.splitlines()

@@ -21,7 +21,7 @@ from tests.pipeline.builders import (
     revisions,
     write_suite,
 )
-from tests.pipeline.processes import run_regress
+from tests.pipeline.processes import run_here
 from tests.support.records import record_json
 from tests.support.suites import write_records
 
@@ -361,7 +361,7 @@ class TestTheSameCommandAgain:
 def test_bad_input_is_one_line_and_exit_2(bench: Bench, shop: Path) -> None:
     (shop / "candidate" / "b.json").write_text('{"runId": NaN}', encoding="utf-8")
 
-    done = run_regress(bench, "pipeline", "run", "shop")
+    done = run_here(bench, "pipeline", "run", "shop")
 
     assert done.returncode == 2
     [line] = done.stderr.splitlines()
@@ -375,7 +375,7 @@ def test_bad_input_is_one_line_and_exit_2(bench: Bench, shop: Path) -> None:
 def test_a_store_whose_parent_is_a_file_is_one_line_and_exit_2(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
 
-    done = run_regress(bench, "pipeline", "run", "shop", "--store", tmp_path / "file" / "store")
+    done = run_here(bench, "pipeline", "run", "shop", "--store", tmp_path / "file" / "store")
 
     assert done.returncode == 2
     [line] = done.stderr.splitlines()
@@ -385,7 +385,7 @@ def test_a_store_whose_parent_is_a_file_is_one_line_and_exit_2(bench: Bench, tmp
 
 @pytest.mark.usefixtures("shop")
 def test_off_a_terminal_progress_is_plain_lines_on_stderr_and_no_log_of_dagster(bench: Bench) -> None:
-    done = run_regress(bench, "pipeline", "run", "shop")
+    done = run_here(bench, "pipeline", "run", "shop")
 
     assert done.returncode == 0
     [(evaluation_id, _)] = evaluation_states(bench.store).items()

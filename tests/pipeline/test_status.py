@@ -36,7 +36,7 @@ from regress_pipeline.sensors import watch_name
 from regress_pipeline.suites import suite_folder
 from tests.pipeline.bench import Bench
 from tests.pipeline.builders import alike, write_suite
-from tests.pipeline.processes import run_regress
+from tests.pipeline.processes import run_here
 from tests.support.suites import tree, write_records
 
 CASES = ["a", "b", "c"]
@@ -60,7 +60,7 @@ def _night(bench: Bench, days: int, *, run: bool = True) -> str:
 
 
 def _status(bench: Bench, *arguments: str) -> list[str]:
-    done = run_regress(bench, "pipeline", "status", *arguments)
+    done = run_here(bench, "pipeline", "status", *arguments)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.splitlines()
 
@@ -104,7 +104,7 @@ def test_lines_fit_100_columns_and_no_name_is_broken(bench: Bench) -> None:
     cases = [f"{letter * 40}-{letter * 30}" for letter in "abcdefg"]
     suite = write_suite(bench.suites_root, "s" * 64, alike("old", cases), alike("new", cases))
     (suite / "candidate.yaml").write_text(f"records: candidate\nlabel: {'l' * 60}@2\n", encoding="utf-8")
-    assert run_regress(bench, "pipeline", "run", "s" * 64).returncode == 0
+    assert run_here(bench, "pipeline", "run", "s" * 64).returncode == 0
     for case in cases[:-1]:
         (suite / "records" / f"{case}.json").unlink()
 
@@ -169,7 +169,7 @@ def test_before_anything_was_evaluated_it_says_so_and_nothing_is_written(bench: 
 
 def test_a_store_that_dagster_never_saw_gets_no_home_of_it(bench: Bench, suite: Path) -> None:
     store = bench.store.with_name("plain")
-    assert run_regress(bench, "run", suite, "--store", store).returncode == 0
+    assert run_here(bench, "run", suite, "--store", store).returncode == 0
 
     lines = _status(bench, "--store", str(store))
 
@@ -200,7 +200,7 @@ def test_a_broken_suite_is_told_in_one_line_beside_the_others(
     told = breaks(suite)
 
     lines = _status(bench)
-    named = run_regress(bench, "pipeline", "status", "shop")
+    named = run_here(bench, "pipeline", "status", "shop")
 
     (line,) = [line for line in lines if told in line]
     assert line.startswith("shop: cannot be loaded: ")
@@ -212,7 +212,7 @@ def test_a_broken_suite_is_told_in_one_line_beside_the_others(
 
 @pytest.mark.usefixtures("suite")
 def test_a_suite_that_is_not_there(bench: Bench) -> None:
-    done = run_regress(bench, "pipeline", "status", "nowhere")
+    done = run_here(bench, "pipeline", "status", "nowhere")
     assert (done.returncode, done.stdout) == (2, "")
     assert "no suite 'nowhere'" in done.stderr
 
@@ -223,13 +223,13 @@ def test_the_command_that_prunes(bench: Bench) -> None:
         _night(bench, days)
     history = tree(bench.store / "history")
 
-    done = run_regress(bench, "pipeline", "prune", "--keep-days", "1")
+    done = run_here(bench, "pipeline", "prune", "--keep-days", "1")
 
     assert done.returncode == 0
     assert done.stdout.splitlines()[0].startswith("0 runs older than 1 days deleted, ")
     assert prune(bench.instance, 1, datetime.now(UTC) + timedelta(days=5)).runs == 1
     assert tree(bench.store / "history") == history
-    nothing = run_regress(bench, "pipeline", "prune", "--store", bench.store / "nowhere")
+    nothing = run_here(bench, "pipeline", "prune", "--store", bench.store / "nowhere")
     assert (nothing.returncode, nothing.stdout) == (2, "")
     assert "no Dagster home in this store" in nothing.stderr
 

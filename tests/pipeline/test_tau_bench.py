@@ -9,7 +9,7 @@ import pytest
 
 from tests.pipeline.bench import CASE_ASSETS, Bench
 from tests.pipeline.builders import evaluation_states, read_json
-from tests.pipeline.processes import run_regress
+from tests.pipeline.processes import run_here
 from tests.support.suites import lasting
 
 _SOURCE = "tau-bench/airline__gpt-4o_4trials.json.gz"
@@ -27,7 +27,7 @@ def source(data_dir: Path) -> Path:
 
 def _import(bench: Bench, source: Path, trial: int, suite: Path) -> None:
     options = ["--where", f"trial = {trial}", "--name", "{task_id}", "--messages", "traj"]
-    done = run_regress(bench, "import", "openai-chat", source, "--suite", suite, *options)
+    done = run_here(bench, "import", "openai-chat", source, "--suite", suite, *options)
     assert done.returncode == 0, done.stderr
     assert len(list((suite / "records").iterdir())) == _TASKS
 
@@ -43,8 +43,8 @@ def test_one_trial_against_another_on_the_command_line_and_through_dagster(
     (suite / "candidate.yaml").write_text(candidate, encoding="utf-8")
     options = ["--candidate-records", other / "records", "--out", out, "--store", bench.store]
 
-    ran = run_regress(bench, "run", "--records", suite / "records", *options)
-    piped = run_regress(bench, "pipeline", "run", "airline", "--store", bench.store)
+    ran = run_here(bench, "run", "--records", suite / "records", *options)
+    piped = run_here(bench, "pipeline", "run", "airline", "--store", bench.store)
 
     assert (ran.returncode, piped.returncode) == (0, 0), ran.stderr + piped.stderr  # signals only warn
     on_the_command_line = read_json(out / "summary.json")
@@ -57,7 +57,7 @@ def test_one_trial_against_another_on_the_command_line_and_through_dagster(
     for asset in CASE_ASSETS:
         assert bench.materialized("airline", asset) == {str(n) for n in range(_TASKS)}, asset
 
-    asked = run_regress(bench, "sql", _SPLIT, "--store", bench.store, "--json")
+    asked = run_here(bench, "sql", _SPLIT, "--store", bench.store, "--json")
     assert asked.returncode == 0, asked.stderr
     splits: dict[str, dict[str, int]] = {}
     for row in json.loads(asked.stdout):
