@@ -67,3 +67,11 @@ def test_pipeline_overhead() -> None:
     assert (told["paced"]["concurrency"], told["paced"]["model_s"]) == (16, 6.0)  # three turns of two seconds
     assert told["paced"]["seconds"] >= 6
     assert told["paced"]["ratio"] >= 1
+
+
+def test_import_memory() -> None:
+    told = figures("import_memory.py", mb=1)
+
+    for form in ("lines", "array"):
+        assert told[form]["cases"] > 20
+        assert all(told[form][name] > 0 for name in ("seconds", "mb_per_s", "peak_rss_mb"))

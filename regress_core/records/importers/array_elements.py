@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import IO
 
 _AT_ONCE = 1024 * 1024
-# A string, also one that goes on beyond what is there; or what opens, closes and parts.
-_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+("?)|[\[\]{},]', re.DOTALL)
+# What has no part in the structure, strings among it; then what opens, closes or parts, if it has been read.
+_INSIDE = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+([\[\]{}])?', re.DOTALL)
+_BETWEEN = re.compile(rb'(?:[^"\[\]{},]++|"(?:[^"\\]++|\\.)*+")*+([\[\]{},])?', re.DOTALL)
 _SPACE = b" \t\r\n"
 _SHOWN = 20
 _LINE_AND_COLUMN = re.compile(r"at line (\d+), column (\d+)")
@@ -83,19 +84,15 @@ class _Scan:
         """Find the comma or bracket that ends the element here; None if there is none."""
         depth, looked_at = 0, self._at
         while True:
-            for token in _TOKEN.finditer(self._text, looked_at):
-                mark = token.group()
-                if mark.startswith(b'"'):
-                    if not token.group(1):  # its end has not been read
-                        break
-                elif mark in b"[{":
-                    depth += 1
-                elif depth == 0 and mark in b",]}":
-                    return token.start() - self._at
-                elif mark in b"]}":
-                    depth -= 1
-                looked_at = token.end()
-            looked_at -= self._at
+            found = (_INSIDE if depth else _BETWEEN).match(self._text, looked_at)
+            mark = None if found is None else found.group(1)
+            if found is not None and mark is not None:
+                if depth == 0 and mark in b",]}":
+                    return found.end() - 1 - self._at
+                depth += 1 if mark in b"[{" else -1
+                looked_at = found.end()
+                continue
+            looked_at = (looked_at if found is None else found.end()) - self._at
             if not self._read_on():
                 return None
             looked_at += self._at
