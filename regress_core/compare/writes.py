@@ -12,7 +12,7 @@ from typing import cast
 from regress_core.compare.effect_rules import EffectsConfig
 from regress_core.records.canonical import canonical_json, hash_text
 from regress_core.records.envelopes import read_output
-from regress_core.records.json_io import JsonObject, JsonValue, child_path
+from regress_core.records.json_io import JsonObject, JsonValue, child_path, dumps_text
 from regress_core.records.model import RunRecord
 from regress_core.records.tool_calls import ExtractedToolCall
 from regress_core.records.turn_groups import turn_groups
@@ -24,6 +24,7 @@ _ID_KEY = re.compile(
 _ID = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])\S{4,}")
 _WORD = re.compile(r"#?\w++(?:(?:-|[.,:/](?=[0-9]))\w++)*+")  # `1.50` is one word, and none is `1`
 _LONGEST_SHOWN = 200  # characters of a call's arguments in an origin, which may stand in arguments in turn
+_ODD_NUMBER = re.compile(r"[0-9](?:\.0(?![0-9])|[eE])")  # which canonical JSON writes another way
 _NOT_SAID = ("callId", "rawItem")  # members of an item that its run's model goes by, not its text
 
 
@@ -122,6 +123,7 @@ class _MintedIds:
         for arguments in later:
             _add_ids(arguments, "", self._wanted)
         self._origins: dict[str, str] = {}
+        self._said: list[str] = []  # the text of the first items, as far as they have been looked at
 
     def add(self, index: int, key: str) -> None:
         """Look at the output of a write, the call of this index; `key` is the text of its arguments."""
@@ -175,10 +177,18 @@ class _MintedIds:
             if group == self._groups[index] and call.turn is not None
         ]
         begin = min(self._positions[call.turn - 1] for call in together if call.turn is not None)
-        items = [cast("JsonObject", item) for item in self._record.items[:begin]]
-        said = [{name: item[name] for name in item.keys() - _NOT_SAID} for item in items]
-        texts = [self._record.question, *map(canonical_json, said)]
-        return "\n".join(texts + [call.args_canonical_json for call in together]).casefold()
+        for item in self._record.items[len(self._said) : begin]:
+            members = cast("JsonObject", item)
+            told = {name: members[name] for name in members.keys() - _NOT_SAID}
+            self._said.append(_quick_text(told).casefold())
+        called = [call.args_canonical_json.casefold() for call in together]
+        return "\n".join([self._record.question.casefold(), *self._said[:begin], *called])
+
+
+def _quick_text(value: JsonValue) -> str:
+    """Give JSON text in which values are written as in canonical JSON; keys may stand in any order."""
+    text = dumps_text(value)
+    return canonical_json(value) if _ODD_NUMBER.search(text) else text
 
 
 def _id(value: JsonValue, key: str) -> str | None:
