@@ -136,12 +136,15 @@ class _MintedIds:
         places: dict[str, str] = {}
         for place in named:
             places.setdefault(place.found, place.path)
-        known = self._known_before(index)
+        # Most often the call itself names what its output repeats, and no more need be looked at.
+        called = call.args_canonical_json.casefold()
+        news = [found for found in places if not _names(called, found)]
+        known = self._known_before(index) if news else ""
         shown = key if len(key) <= _LONGEST_SHOWN else f"…{hash_text(key)[:16]}"
-        for found, path in places.items():
+        for found in news:
             if not _names(known, found):
                 # Of several calls of one turn that name it, one is taken that does not hang on their order.
-                origin = f"{path} of {call.name}({shown})"
+                origin = f"{places[found]} of {call.name}({shown})"
                 self._origins[found] = min(origin, self._origins.get(found, origin))
 
     def told_by_origin(self, arguments: JsonValue) -> JsonValue:
