@@ -6,9 +6,9 @@ The format is that of https://docs.anthropic.com/en/api/messages: `content` is a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
 from typing import cast
 
+from regress_core.records.importers.members import call_id_of, has_more, required_text, texts_alone
 from regress_core.records.importers.transcripts import Role, TranscriptBuilder
 from regress_core.records.importers.usage import TokenUsage, with_cache_apart
 from regress_core.records.json_io import JsonError, JsonObject, JsonValue, child_path
@@ -50,7 +50,7 @@ class _Taking:
             kind = block.get("type")
             if kind == "text":
                 self._texts.append(_text(block, path))
-                self._keep |= _has_more(block, {"type", "text", "cache_control", "citations"})
+                self._keep |= has_more(block, {"type", "text", "cache_control", "citations"})
             elif kind in _THOUGHTS and role == "assistant":
                 self._builder.reasoning(block)
             elif kind in _CALLS and role == "assistant":
@@ -73,19 +73,19 @@ class _Taking:
 
     def _call(self, block: JsonObject, path: str) -> None:
         arguments = {"arguments": block["input"]} if "input" in block else {}
-        name = _string(block, "name", path)
-        keep = self._first() or _has_more(block, {"type", "id", "name", "input", "cache_control"})
+        name = required_text(block, "name", path)
+        keep = self._first() or has_more(block, {"type", "id", "name", "input", "cache_control"})
         source = self._message if keep and self._taken == 1 else block
-        self._builder.call(_id(block, "id", path), name, source, arguments=arguments, keep=keep)
+        self._builder.call(call_id_of(block, "id", path), name, source, arguments=arguments, keep=keep)
 
     def _output(self, block: JsonObject, path: str) -> None:
         content = block.get("content")
-        texts = _only_texts(content)
+        texts = [content] if isinstance(content, str) else texts_alone(content, ("text",))
         is_error = block.get("is_error") is True or _is_error(content)
-        more = _has_more(block, {"type", "tool_use_id", "content", "is_error", "cache_control"})
+        more = has_more(block, {"type", "tool_use_id", "content", "is_error", "cache_control"})
         self._taken += 1
         self._builder.output(
-            _id(block, "tool_use_id", path),
+            call_id_of(block, "tool_use_id", path),
             content if texts is None else "\n".join(texts),
             block,
             is_error=is_error,
@@ -135,44 +135,10 @@ def _blocks(content: JsonValue, path: str) -> Iterator[Block]:
 
 
 def _text(block: JsonObject, path: str) -> str:
-    return _string(block, "text", path)
-
-
-def _string(block: JsonObject, key: str, path: str) -> str:
-    value = block.get(key)
-    if not isinstance(value, str):
-        raise JsonError(child_path(path, key), "no text" if key in block else "the field is missing")
-    return value
-
-
-def _id(block: JsonObject, key: str, path: str) -> str | None:
-    value = block.get(key)
-    if value is not None and not isinstance(value, str):
-        raise JsonError(child_path(path, key), "no call id: no text")
-    return value or None
-
-
-def _only_texts(content: JsonValue) -> list[str] | None:
-    """Give the texts of a tool's output that is nothing but text blocks."""
-    if isinstance(content, str):
-        return [content]
-    if not isinstance(content, list) or not content:
-        return None
-    texts: list[str] = []
-    for value in cast("list[JsonValue]", content):
-        block = cast("JsonObject", value) if isinstance(value, dict) else {}
-        text = block.get("text")
-        if block.get("type") != "text" or not isinstance(text, str):
-            return None
-        texts.append(text)
-    return texts
+    return required_text(block, "text", path)
 
 
 def _is_error(content: JsonValue) -> bool:
     """Tell whether the output of a server's tool is a block that says that it failed."""
     kind = cast("JsonObject", content).get("type") if isinstance(content, dict) else None
     return isinstance(kind, str) and kind.endswith("_error")
-
-
-def _has_more(value: JsonObject, mapped: AbstractSet[str]) -> bool:
-    return any(key not in mapped and child is not None and child != [] for key, child in value.items())

@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, cast
 
+from regress_core.records.importers.members import has_more
 from regress_core.records.importers.transcripts import Transcript, TranscriptBuilder
 from regress_core.records.json_io import JsonError, JsonObject, JsonValue, child_path
 
@@ -78,7 +79,7 @@ def _take_said(message: _Message, builder: TranscriptBuilder) -> None:
         fault = "neither text nor a list of parts" if "content" in message.value else "the field is missing"
         raise JsonError(message.child("content"), fault)
     renamed = message.role == "developer"
-    keep = renamed or not isinstance(content, str) or _has_more(message.value, {"role", "content"})
+    keep = renamed or not isinstance(content, str) or has_more(message.value, {"role", "content"})
     role = "system" if message.role in _SYSTEM_ROLES else "user"
     builder.message(role, _text(content), message.value, keep=keep)
 
@@ -92,7 +93,7 @@ def _take_answer(message: _Message, builder: TranscriptBuilder, known_ids: set[s
     calls = list(_source_calls(message))
     all_mapped = isinstance(content, str) or (content is None and bool(calls))
     mapped = {"role", "content", "tool_calls", "function_call"}
-    keep = not all_mapped or _has_more(message.value, mapped)
+    keep = not all_mapped or has_more(message.value, mapped)
     if text or not calls:
         builder.message("assistant", text, message.value, keep=keep)
         keep = False
@@ -163,12 +164,12 @@ def _take_call(
         raise JsonError(child_path(body_path, "name"), fault)
     arguments = {"arguments": body["arguments"]} if "arguments" in body else {}
     mapped = {"id", "type"} | ({"function"} if nested else {"name", "arguments"})
-    has_more = _has_more(call, mapped) or (nested and _has_more(body, {"name", "arguments"}))
+    more = has_more(call, mapped) or (nested and has_more(body, {"name", "arguments"}))
     source_id = _source_id(call.get("id"), child_path(path, "id"))
     if source_id is not None:
         known_ids.add(source_id)
     source = message.value if keep else call
-    builder.call(source_id, name, source, arguments=arguments, keep=keep or has_more)
+    builder.call(source_id, name, source, arguments=arguments, keep=keep or more)
 
 
 def _take_output(message: _Message, builder: TranscriptBuilder, known_ids: AbstractSet[str]) -> None:
@@ -196,7 +197,7 @@ def _take_output(message: _Message, builder: TranscriptBuilder, known_ids: Abstr
         value,
         name=name if isinstance(name, str) and name else None,
         is_error=any(value.get(flag) for flag in _ERROR_FLAGS),
-        keep=joined or _has_more(value, mapped),
+        keep=joined or has_more(value, mapped),
     )
 
 
@@ -206,8 +207,3 @@ def _source_id(value: JsonValue, path: str) -> str | None:
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise JsonError(path, "no call id: neither text nor a whole number")
     return str(value)
-
-
-def _has_more(value: JsonObject, mapped: AbstractSet[str]) -> bool:
-    """Say whether an object holds more than the keys that are mapped; null and `[]` hold nothing."""
-    return any(key not in mapped and child is not None and child != [] for key, child in value.items())

@@ -12,6 +12,7 @@ from regress_core.records.importers.base import Rejected, Skipped, SourceRow
 from regress_core.records.importers.chat_messages import read_transcript
 from regress_core.records.importers.conversations import Conversation, Found, has_user
 from regress_core.records.importers.facts import RowFacts
+from regress_core.records.importers.members import object_of
 from regress_core.records.importers.times import UNKNOWN_TIME, iso_time
 from regress_core.records.importers.transcripts import Transcript
 from regress_core.records.importers.usage import TokenUsage, total, with_cache_by_total
@@ -41,7 +42,7 @@ def read_inspect(rows: Iterable[SourceRow]) -> Iterator[Found]:
 
 def is_inspect(value: JsonValue) -> bool:
     """Tell whether a row is a log, the header of one, or a sample."""
-    row = _object(value)
+    row = object_of(value)
     if "eval" in row:
         return isinstance(row["eval"], dict) and ("samples" in row or "plan" in row or "status" in row)
     return {"messages", "epoch", "target"} <= row.keys()
@@ -57,7 +58,7 @@ def _of_log(row: SourceRow, log: JsonObject) -> Iterator[Found]:
         return
     for index, value in enumerate(cast("list[JsonValue]", samples)):
         path, position = f"$.samples[{index}]", f"sample {index + 1}"
-        sample = _object(value)
+        sample = object_of(value)
         if "messages" not in sample:
             yield Rejected(position, f"{path}.messages: the field is missing")
         else:
@@ -78,10 +79,10 @@ def _conversation(
     messages = sample["messages"]
     if not isinstance(messages, list):
         raise JsonError(messages_path, "no list of messages")
-    attachments = _object(sample.get("attachments"))
+    attachments = object_of(sample.get("attachments"))
     listed = [_as_chat(_attached(one, attachments)) for one in cast("list[JsonValue]", messages)]
     asked = [] if _has_user(listed) else _input(_attached(sample.get("input"), attachments))
-    evaluation = _object(log.get("eval"))
+    evaluation = object_of(log.get("eval"))
     started = iso_time(sample.get("started_at")) or iso_time(evaluation.get("created"))
     model = evaluation.get("model")
     return Conversation(
@@ -111,7 +112,7 @@ def _conversation(
 
 
 def _has_user(messages: list[JsonValue]) -> bool:
-    return any(_object(one).get("role") == "user" for one in messages)
+    return any(object_of(one).get("role") == "user" for one in messages)
 
 
 def _input(given: JsonValue) -> list[JsonValue]:
@@ -119,7 +120,7 @@ def _input(given: JsonValue) -> list[JsonValue]:
     if isinstance(given, str):
         return [{"role": "user", "content": given}]
     listed = cast("list[JsonValue]", given) if isinstance(given, list) else []
-    return [_as_chat(one) for one in listed if _object(one).get("role") in ("user", "system")]
+    return [_as_chat(one) for one in listed if object_of(one).get("role") in ("user", "system")]
 
 
 def _transcript(asked: list[JsonValue], messages: list[JsonValue], path: str) -> Transcript:
@@ -152,7 +153,7 @@ def _as_chat(value: JsonValue) -> JsonValue:
         return value
     message = dict(cast("JsonObject", value))
     if message.get("role") == "tool":
-        error = _object(message.get("error"))
+        error = object_of(message.get("error"))
         if isinstance(message.get("function"), str):
             message["name"] = message["function"]
         if message.get("content") in (None, "", []) and isinstance(error.get("message"), str):
@@ -164,7 +165,7 @@ def _as_chat(value: JsonValue) -> JsonValue:
 
 
 def _as_call(value: JsonValue) -> JsonValue:
-    call = _object(value)
+    call = object_of(value)
     if not isinstance(call.get("function"), str):
         return value
     named = {"id": call.get("id"), "type": "function", "name": call["function"]}
@@ -179,14 +180,14 @@ def _name(sample: JsonObject, evaluation: JsonObject, path: str) -> str:
         raise JsonError(child_path(path, "id"), "no text or number to name the case by")
     task = evaluation.get("task")
     named = f"{task}-{key}" if isinstance(task, str) and task else str(key)
-    epochs = _object(evaluation.get("config")).get("epochs")
+    epochs = object_of(evaluation.get("config")).get("epochs")
     epoch = sample.get("epoch")
     one_of_many = (isinstance(epochs, int) and epochs > 1) or (isinstance(epoch, int) and epoch > 1)
     return f"{named}-epoch-{epoch}" if one_of_many else named
 
 
 def _failure(sample: JsonObject) -> JsonObject:
-    error, limit = _object(sample.get("error")), _object(sample.get("limit"))
+    error, limit = object_of(sample.get("error")), object_of(sample.get("limit"))
     if error:
         message = error.get("message")
         return {"errorName": "SampleError", "errorMessage": message if isinstance(message, str) else ""}
@@ -196,7 +197,7 @@ def _failure(sample: JsonObject) -> JsonObject:
 
 
 def _usage(sample: JsonObject) -> TokenUsage | None:
-    by_model = [_object(one) for one in _object(sample.get("model_usage")).values()]
+    by_model = [object_of(one) for one in object_of(sample.get("model_usage")).values()]
     return total(
         with_cache_by_total(
             one.get("input_tokens"),
@@ -207,7 +208,3 @@ def _usage(sample: JsonObject) -> TokenUsage | None:
         )
         for one in by_model
     )
-
-
-def _object(value: JsonValue) -> JsonObject:
-    return cast("JsonObject", value) if isinstance(value, dict) else {}

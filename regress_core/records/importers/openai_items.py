@@ -6,9 +6,9 @@ The format is that of https://platform.openai.com/docs/api-reference/responses.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from collections.abc import Set as AbstractSet
 from typing import cast
 
+from regress_core.records.importers.members import call_id_of, has_more, required_text, texts_alone
 from regress_core.records.importers.transcripts import Role, TranscriptBuilder
 from regress_core.records.json_io import JsonError, JsonObject, JsonValue, child_path
 
@@ -58,10 +58,10 @@ def take_items(builder: TranscriptBuilder, items: Iterable[Item]) -> None:
             _take_call(builder, item, path)
         elif kind in _OUTPUTS:
             output = item.get("output")
-            texts = _only_texts(output)
+            texts = texts_alone(output, _TEXTS)
             joined = output if texts is None else "\n".join(texts)
             failed = item.get("status") == "incomplete"
-            call_id = _string(item, "call_id", path)
+            call_id = required_text(item, "call_id", path)
             builder.output(call_id, joined, item, is_error=failed, keep=joined != output)
         elif isinstance(kind, str) and kind.endswith("_call"):
             _take_hosted(builder, item, path, kind)
@@ -75,9 +75,7 @@ def _take_message(builder: TranscriptBuilder, item: JsonObject, path: str) -> No
         raise JsonError(child_path(path, "role"), f"no role of a message: {item.get('role')!r}"[:100])
     content, place = item.get("content"), child_path(path, "content")
     if isinstance(content, str):
-        builder.message(
-            role, content, item, keep=_has_more(item, {"type", "role", "content", "id", "status"})
-        )
+        builder.message(role, content, item, keep=has_more(item, {"type", "role", "content", "id", "status"}))
         return
     if not isinstance(content, list):
         raise JsonError(place, "neither text nor a list of parts")
@@ -85,25 +83,23 @@ def _take_message(builder: TranscriptBuilder, item: JsonObject, path: str) -> No
     for part, part_path in _objects(cast("list[JsonValue]", content), place):
         key = "refusal" if part.get("type") == "refusal" else "text"
         if part.get("type") in _TEXTS or key == "refusal":
-            texts.append(_string(part, key, part_path))
+            texts.append(required_text(part, key, part_path))
     builder.message(role, "\n".join(texts), item, keep=True)
 
 
 def _take_call(builder: TranscriptBuilder, item: JsonObject, path: str) -> None:
-    name = _string(item, "name", path)
+    name = required_text(item, "name", path)
     keys = [key for key in ("arguments", "input") if key in item]
     given: JsonObject = {"arguments": item[keys[0]]} if keys else {}
-    more = _has_more(item, set(_OF_THE_CALL)) or item.get("type") != _CALLS[0]
-    builder.call(_string(item, "call_id", path), name, item, arguments=given, keep=more)
+    more = has_more(item, set(_OF_THE_CALL)) or item.get("type") != _CALLS[0]
+    builder.call(required_text(item, "call_id", path), name, item, arguments=given, keep=more)
 
 
 def _take_hosted(builder: TranscriptBuilder, item: JsonObject, path: str, kind: str) -> None:
     """Take a call of a tool that the provider runs: it has its output with it."""
     is_mcp = kind == "mcp_call"
-    name = _string(item, "name", path) if is_mcp else kind.removesuffix("_call")
-    call_id = item.get("call_id") or item.get("id")
-    if call_id is not None and not isinstance(call_id, str):
-        raise JsonError(child_path(path, "id"), "no text")
+    name = required_text(item, "name", path) if is_mcp else kind.removesuffix("_call")
+    call_id = call_id_of(item, "call_id", path) or call_id_of(item, "id", path)
     outputs = {
         key: item[key] for key in ("output", "outputs", "results", "result") if item.get(key) is not None
     }
@@ -122,28 +118,3 @@ def _objects(values: list[JsonValue], path: str) -> Iterator[Item]:
         if not isinstance(value, dict):
             raise JsonError(child_path(path, index), "no JSON object")
         yield cast("JsonObject", value), child_path(path, index)
-
-
-def _only_texts(output: JsonValue) -> list[str] | None:
-    """Give the texts of an output that is nothing but parts of text."""
-    if not isinstance(output, list) or not output:
-        return None
-    texts: list[str] = []
-    for value in cast("list[JsonValue]", output):
-        part = cast("JsonObject", value) if isinstance(value, dict) else {}
-        text = part.get("text")
-        if part.get("type") not in _TEXTS or not isinstance(text, str):
-            return None
-        texts.append(text)
-    return texts
-
-
-def _string(item: JsonObject, key: str, path: str) -> str:
-    value = item.get(key)
-    if not isinstance(value, str):
-        raise JsonError(child_path(path, key), "no text" if key in item else "the field is missing")
-    return value
-
-
-def _has_more(value: JsonObject, mapped: AbstractSet[str]) -> bool:
-    return any(key not in mapped and child is not None and child != [] for key, child in value.items())

@@ -14,6 +14,7 @@ from regress_core.records.canonical import canonical_json
 from regress_core.records.importers.base import Rejected, SourceRow
 from regress_core.records.importers.conversations import Conversation, Found, has_user
 from regress_core.records.importers.facts import RowFacts, row_facts
+from regress_core.records.importers.members import object_of
 from regress_core.records.importers.openai_items import Item, items_of, take_items
 from regress_core.records.importers.times import UNKNOWN_TIME, iso_time
 from regress_core.records.importers.transcripts import TranscriptBuilder
@@ -74,11 +75,11 @@ def read_openai_responses(rows: Iterable[SourceRow]) -> Iterator[Found]:
 
 def is_openai_responses(value: JsonValue) -> bool:
     """Tell whether a row is a call of this API."""
-    row = _object(value)
+    row = object_of(value)
     request = _request(row)[0]
     if "input" not in request or not isinstance(request["input"], str | list):
         return False
-    answered = _object(row.get("response")) or request
+    answered = object_of(row.get("response")) or request
     return answered.get("object") == "response" or isinstance(answered.get("output"), list)
 
 
@@ -108,8 +109,8 @@ def _response(row: JsonObject) -> tuple[JsonObject, str]:
     if isinstance(value, dict) and isinstance(cast("JsonObject", value).get("body"), dict):
         value, path = cast("JsonObject", value)["body"], "$.response.body"
     if isinstance(value, list):
-        events = [_object(event) for event in cast("list[JsonValue]", value)]
-        ends = [_object(event.get("response")) for event in events if event.get("type") in _ENDS]
+        events = [object_of(event) for event in cast("list[JsonValue]", value)]
+        ends = [object_of(event.get("response")) for event in events if event.get("type") in _ENDS]
         if not ends:
             raise JsonError(path, "the stream breaks off: no response is completed")
         return ends[-1], path
@@ -163,14 +164,14 @@ def _found(first: SourceRow, told: Sequence[_Exchange], usages: Sequence[TokenUs
 def _failure(response: JsonObject) -> JsonObject:
     if response.get("status") not in ("failed", "incomplete", "cancelled"):
         return {}
-    error = _object(response.get("error")) or _object(response.get("incomplete_details"))
+    error = object_of(response.get("error")) or object_of(response.get("incomplete_details"))
     message = error.get("message") or error.get("reason")
     return {"errorName": str(response["status"]), "errorMessage": message if isinstance(message, str) else ""}
 
 
 def _facts(first: SourceRow, last: _Exchange) -> RowFacts:
     row = first.members or {}
-    moments = [row.get(key) for key in _TIME_KEYS] + [_object(row.get("response")).get("created_at")]
+    moments = [row.get(key) for key in _TIME_KEYS] + [object_of(row.get("response")).get("created_at")]
     times = (iso_time(value) for value in moments)
     time = next((time for time in times if time is not None), UNKNOWN_TIME)
     facts = row_facts(first, time=time)
@@ -186,10 +187,6 @@ def _facts(first: SourceRow, last: _Exchange) -> RowFacts:
 
 
 def _usage(response: JsonObject) -> TokenUsage | None:
-    usage = _object(response.get("usage"))
-    cached = _object(usage.get("input_tokens_details")).get("cached_tokens")
+    usage = object_of(response.get("usage"))
+    cached = object_of(usage.get("input_tokens_details")).get("cached_tokens")
     return with_cache_inside(usage.get("input_tokens"), usage.get("output_tokens"), cached)
-
-
-def _object(value: JsonValue) -> JsonObject:
-    return cast("JsonObject", value) if isinstance(value, dict) else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import cast
 
+from regress_core.records.importers.members import call_id_of, required_text
 from regress_core.records.importers.transcripts import TranscriptBuilder
 from regress_core.records.json_io import JsonError, JsonObject, JsonValue, child_path, dumps_text
 
@@ -22,7 +23,7 @@ def take_request(builder: TranscriptBuilder, message: JsonObject, path: str) -> 
     for part, place in _parts(message, path):
         kind = part.get("part_kind")
         if kind == "system-prompt":
-            builder.message("system", _string(part, "content", place), part)
+            builder.message("system", required_text(part, "content", place), part)
         elif kind == "user-prompt":
             _take_prompt(builder, part, place)
         elif kind == "tool-return":
@@ -53,7 +54,7 @@ def take_response(
     for part, place in _parts(message, path):
         kind = part.get("part_kind")
         if kind == "text":
-            text = _string(part, "content", place)
+            text = required_text(part, "content", place)
             texts += [text] if text else []
         elif kind == "thinking":
             builder.reasoning(part)
@@ -92,7 +93,7 @@ def _piece(piece: JsonValue) -> str | None:
 def _take_call(
     builder: TranscriptBuilder, part: JsonObject, path: str, messages: Sequence[JsonValue]
 ) -> None:
-    name, call_id = _string(part, "tool_name", path), _id(part, path)
+    name, call_id = required_text(part, "tool_name", path), call_id_of(part, "tool_call_id", path)
     arguments: JsonValue = part.get("args")
     if call_id is not None and _is_result(call_id, messages):
         text = arguments if isinstance(arguments, str) else dumps_text(arguments)
@@ -117,7 +118,7 @@ def _is_result(call_id: str, messages: Sequence[JsonValue]) -> bool:
 def _take_output(builder: TranscriptBuilder, part: JsonObject, path: str, *, is_error: bool = False) -> None:
     name = part.get("tool_name")
     builder.output(
-        _id(part, path),
+        call_id_of(part, "tool_call_id", path),
         part.get("content"),
         part,
         name=name if isinstance(name, str) and name else None,
@@ -142,17 +143,3 @@ def _parts(message: JsonObject, path: str) -> Iterator[tuple[JsonObject, str]]:
         if not isinstance(part, dict):
             raise JsonError(place, "no part: no JSON object")
         yield cast("JsonObject", part), place
-
-
-def _string(part: JsonObject, key: str, path: str) -> str:
-    value = part.get(key)
-    if not isinstance(value, str):
-        raise JsonError(child_path(path, key), "no text" if key in part else "the field is missing")
-    return value
-
-
-def _id(part: JsonObject, path: str) -> str | None:
-    value = part.get("tool_call_id")
-    if value is not None and not isinstance(value, str):
-        raise JsonError(child_path(path, "tool_call_id"), "no text")
-    return value or None

@@ -16,6 +16,7 @@ from regress_core.errors import InputError
 from regress_core.records.importers.base import Rejected, SourceRow
 from regress_core.records.importers.conversations import Conversation, Found, whole_record
 from regress_core.records.importers.facts import RowFacts, row_facts
+from regress_core.records.importers.members import object_of
 from regress_core.records.importers.paths import find, require
 from regress_core.records.importers.rows import read_rows
 from regress_core.records.importers.tau_messages import read_tau_messages
@@ -96,7 +97,7 @@ def read_tau(rows: Iterable[SourceRow], trial: int | None = None) -> Iterator[Fo
 
 def is_tau(value: JsonValue) -> bool:
     """Tell whether a row is a run of tau-bench, or a file of tau2-bench."""
-    row = _object(value)
+    row = object_of(value)
     return {"task_id", "traj"} <= row.keys() or {"simulations", "tasks"} <= row.keys()
 
 
@@ -148,20 +149,20 @@ def _sources(row: SourceRow) -> Iterable[_Source]:
 
 
 def _harness(file: JsonObject) -> _Harness:
-    info, environment = _object(file.get("info")), _object(_value(file, "info.environment_info"))
+    info, environment = object_of(file.get("info")), object_of(_value(file, "info.environment_info"))
     if environment:
         environment_facts = {key: value for key, value in environment.items() if key not in _TOLD_ELSEWHERE}
         info = {**info, "environment_info": environment_facts}
     tools = {
-        name: _object(tool).get("params") for name, tool in _object(environment.get("tool_defs")).items()
+        name: object_of(tool).get("params") for name, tool in object_of(environment.get("tool_defs")).items()
     }
-    tasks = [_object(task) for task in (_list(file, "tasks") if file.get("tasks") is not None else [])]
+    tasks = [object_of(task) for task in (_list(file, "tasks") if file.get("tasks") is not None else [])]
     return _Harness(
         info=info or None,
         domain=_text(environment.get("domain_name")),
         model=_text(_value(file, "info.agent_info.llm")),
         policy=_text(environment.get("policy")),
-        tools={name: _object(schema) for name, schema in tools.items() if isinstance(schema, dict)},
+        tools={name: object_of(schema) for name, schema in tools.items() if isinstance(schema, dict)},
         tickets={str(task.get("id")): ticket for task in tasks if (ticket := _text(task.get("ticket")))},
     )
 
@@ -237,7 +238,11 @@ def _failure(run: JsonObject) -> JsonObject:
     tau-bench gives `reward_info` when an episode ends, and null while it goes on.
     """
     reason, error = _text(run.get("termination_reason")), _text(_value(run, "info.error"))
-    if reason is None and "reward_info" in (info := _object(run.get("info"))) and info["reward_info"] is None:
+    if (
+        reason is None
+        and "reward_info" in (info := object_of(run.get("info")))
+        and info["reward_info"] is None
+    ):
         reason = "unfinished"
     if reason in _NORMAL_ENDS or (reason is None and error is None):
         return {}
@@ -252,10 +257,6 @@ def _value(value: JsonValue, dotted_path: str) -> JsonValue:
 
 def _text(value: JsonValue) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def _object(value: JsonValue) -> JsonObject:
-    return cast("JsonObject", value) if isinstance(value, dict) else {}
 
 
 def _list(file: JsonObject, key: str) -> list[JsonValue]:
