@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from regress_core.records.json_io import JsonObject, JsonValue
+from tests.support.commands import run_in_process
 from tests.support.openai_server import KEY, Answer, Behaviour, OpenAIServer, text
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -76,9 +77,14 @@ def follow(blocks: Sequence[Block], folder: Path, environment: Mapping[str, str]
 
 
 def _run(command: str, folder: Path, environment: Mapping[str, str], code: int, place: str) -> str:
+    words = shlex.split(command)
+    if words[0] == "regress":  # in this process, which need not load everything anew
+        here = run_in_process(words, folder, {**environment, "PATH": os.environ.get("PATH", "")})
+        assert here.returncode == code, f"{place}: {command} ended with {here.returncode}:\n{here.stderr}"
+        return here.stdout
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("REGRESS_", "OPENAI_"))}
     done = subprocess.run(
-        shlex.split(command),
+        words,
         cwd=folder,
         env={**kept, "PATH": f"{_BIN}{os.pathsep}{kept.get('PATH', '')}", **environment},
         capture_output=True,

@@ -8,15 +8,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator, Sequence
-from contextlib import AbstractContextManager, contextmanager, redirect_stderr, redirect_stdout, suppress
-from io import BytesIO, TextIOWrapper
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
-import pytest
-
-from regress_pipeline.cli.main import main
 from tests.pipeline.bench import Bench
 from tests.pipeline.builders import outcome_rows
+from tests.support.commands import run_in_process
 
 REGRESS = Path(sys.executable).with_name("regress")
 _REPOSITORY = Path(__file__).resolve().parents[2]
@@ -32,17 +29,7 @@ def run_regress(bench: Bench, *arguments: str | Path) -> subprocess.CompletedPro
 
 def run_here(bench: Bench, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run the command in this process, which need not load Dagster anew; otherwise as `run_regress`."""
-    command = ["regress", *map(str, arguments)]
-    out, err = (TextIOWrapper(BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        patch.setattr(sys, "argv", command)
-        for name, value in _environment(bench).items():
-            patch.setenv(name, value)
-        with pytest.raises(SystemExit) as ended:
-            main()
-    for stream in (out, err):
-        stream.seek(0)
-    return subprocess.CompletedProcess(command, int(ended.value.code or 0), out.read(), err.read())
+    return run_in_process(["regress", *map(str, arguments)], None, _environment(bench))
 
 
 def regress_started(bench: Bench, *arguments: str | Path) -> AbstractContextManager[subprocess.Popen[str]]:
